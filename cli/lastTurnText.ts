@@ -48,23 +48,25 @@ export function lastTurnText(last: LastTurn, now: number, width: number): string
   return wrapLines([...turnLines(turn, failures, now), ...(before.length > 0 ? [`  ${told}`, ...before] : [])], width);
 }
 
-/** The failed turns of the last day, of a session of which events alone are on record, the newest first: the newest few. */
+/** The failed turns and repetitions of the last day, of a session of which events alone are on record, the newest first: the newest few. */
 export async function failedTurnsOf(
   reader: Pick<StoreReader, 'events'>,
   recorded: string,
   now: number,
 ): Promise<readonly EventRow[]> {
-  const query = { category: 'session', session: recorded, failed: true, limit: mostFailures, since: now - dayMs };
-  const failures = await reader.events(query);
-  return failures
-    .filter(({ type }) => type === 'turn_failed')
-    .slice(-mostTold)
-    .reverse();
+  const query = { category: 'session', session: recorded, limit: mostFailures, since: now - dayMs };
+  const found = [await reader.events({ ...query, failed: true }), await reader.events({ ...query, text: 'spinning' })];
+  return found
+    .flatMap((events, index) => events.filter(({ type }) => type === ['turn_failed', 'spinning'][index]))
+    .sort((one, other) => other.id - one.id)
+    .slice(0, mostTold);
 }
 
 /** Describes failed turns of which events alone are on record. */
 export function failedTurnsText(session: string, failed: readonly EventRow[], now: number, width: number): string {
-  const lines = failed.map(({ at, metadata: { message, kind, error } }) => {
+  const lines = failed.map(({ at, type, metadata: { message, kind, error, step, answer } }) => {
+    if (type === 'spinning')
+      return `  spinning (${sanitize(String(step))}), ${ago(at, now)}: ${sanitize(String(message))}: ${sanitize(String(answer))}`;
     const cause = `${sanitize(String(kind))}: ${sanitize(String(error))}`;
     return `  ${sanitize(String(message))} failed ${ago(at, now)}: ${cause}`;
   });

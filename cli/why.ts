@@ -114,8 +114,10 @@ export const command = defineCommand({
         return 0;
       }
       if (failed.length > 0 && args.json) {
-        const failedTurns = failed.map(({ at, metadata }) => ({ at, ...metadata }));
-        io.stdout.write(toJson({ live: false, failedTurns, ...(lost.length > 0 && { attention: lost }) }));
+        const of = (wanted: string) =>
+          failed.flatMap(({ at, type, metadata }) => (type === wanted ? [{ at, ...metadata }] : []));
+        const told = { failedTurns: of('turn_failed'), spinning: of('spinning') };
+        io.stdout.write(toJson({ live: false, ...told, ...(lost.length > 0 && { attention: lost }) }));
         return 0;
       }
       io.stderr.write(mattersText(lost, io));

@@ -41,6 +41,7 @@ const programs = {
 /** What is loaded at a start, and how much it matters that it is fast: an agent runs a hook at every tool call. */
 const starts = [
   ['hook', 4, 'cli/main', 'cli/hook/hookMain'],
+  ['spinning', 4, 'cli/main', 'cli/hook/hookMain', 'cli/hook/spinningGuard'],
   ['mcp', 4, 'cli/main', 'cli/mcp/startServerAhead'],
   ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', ownCopy, 'src/actors/process/process'],
   // The library, once a gateway is started; and with its first child.

@@ -1,10 +1,11 @@
+import { spinningChoices } from '../../src/policy/spinning/face.ts';
 import { defineCommand, duration, flag, text } from '../command.ts';
 import { UsageError } from '../errors.ts';
 
 /** Form of `unwedge hook`; it is run by the light entry beside, which this file must not import. */
 export const command = defineCommand({
   usage:
-    'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--keep-background] [--db FILE] -- COMMAND [ARG...]',
+    'hook [--timeout DURATION] [--host-timeout DURATION] [--on-failure allow|block] [--name NAME] [--keep-background] [--db FILE] (--guard spinning [--spinning STEP] | -- COMMAND [ARG...])',
   details: [
     'Passes stdin, stdout, stderr and any exit code of the command on as they are. A command that crashes by a signal,',
     'hangs, or cannot be started exits 0 with one line on stderr.',
@@ -16,6 +17,8 @@ export const command = defineCommand({
     '(JSON files, `claude --settings` too) give this hook. Where its settings come otherwise, give --host-timeout: else the limit lies',
     'below 60s, and below 1.5s at SessionEnd.',
     'With --on-failure block, JSON on stdout that cannot be read is a failure too. What the command leaves running is ended with it.',
+    'With --guard spinning it needs no command: put before and after every tool (PreToolUse, PostToolUse, PostToolUseFailure), it learns what calls',
+    'were answered, tells the agent of calls that fail alike, and declines the call after 20 of them. It never declines for a failure of its own.',
   ].join('\n'),
   ownsNoOutput: true,
   options: {
@@ -23,6 +26,8 @@ export const command = defineCommand({
     'host-timeout': duration('how long the host waits for this hook; else as its settings say'),
     'on-failure': text('allow|block', 'what a failing hook means; else allow', ['allow', 'block']),
     name: text('NAME', 'what its failures are counted under; else the name of the command'),
+    guard: text('spinning', 'a guard of our own in place of a command', ['spinning']),
+    spinning: text('STEP', `how far it goes, of ${spinningChoices.join(', ')}; else end`, spinningChoices),
     'keep-background': flag('leave running what the command started in the background'),
   },
   run() {

@@ -1,3 +1,4 @@
+import { spinningChoices } from '../../src/policy/spinning/face.ts';
 import { programFlaw } from '../../src/policy/text/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
 import { knownWord, UsageError } from '../errors.ts';
@@ -31,18 +32,24 @@ export function readHookArgs(words: readonly string[]) {
     db,
     'on-failure': onFailure = 'allow',
     'keep-background': keepBackground,
+    guard,
+    spinning = 'end',
   } = parsed.args;
   const choice = knownWord('value of --on-failure', onFailure, choices);
   if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
   if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
-  if (command === undefined || command === '') throw new UsageError(missingCommand);
-  const flaw = programFlaw(command, 'the command after --');
+  if (guard !== undefined) knownWord('value of --guard', guard, ['spinning']);
+  if (guard !== undefined && at >= 0) throw new UsageError('Expected no command beside `--guard`, which needs none');
+  if (guard === undefined && (command === undefined || command === '')) throw new UsageError(missingCommand);
+  const flaw = command && programFlaw(command, 'the command after --');
   if (flaw !== undefined) throw new UsageError(flaw);
   return {
-    command,
+    /** Step to which the guard against repetition goes; undefined: the command is run. */
+    spinning: guard && knownWord('value of --spinning', spinning, spinningChoices),
+    command: command ?? '',
     args,
     /** Name that its failures are counted under, without the `hook:` before it. */
-    name: name ?? commandKey(command, args),
+    name: name ?? guard ?? commandKey(command ?? '', args),
     /** Limit on the whole run, in ms; undefined: by the event. */
     timeoutMs: timeout,
     /** Time that the host waits for the hook, in ms; undefined: by its settings, else by the event. */

@@ -64,6 +64,9 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
   }
 
   return {
+    use,
+    /** Why the database was of no use, in one line; undefined where it was, or was not asked. */
+    trouble: (): string | undefined => trouble,
     /** @param leaseMs - gives how long the run may take, for others to wait if it is a probe; asked for only where the hook has failed. */
     async admit(leaseMs: () => number): Promise<HookAdmission> {
       if (!isKept || !marker.isThere()) return { admitted: true };

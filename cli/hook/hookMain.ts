@@ -2,6 +2,7 @@ import { polled } from '../../src/actors/process/face.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { blockExitCode, hookHostMs, hookLimitMs } from '../../src/protocol/face.ts';
+import type { SpinningChoice } from '../../src/policy/spinning/face.ts';
 import type { HookInput } from './hostInput.ts';
 import { systemClock } from '../../src/runtime/face.ts';
 import { storePath } from '../../src/store/face.ts';
@@ -48,7 +49,8 @@ export async function hookMain(words: readonly string[]): Promise<void> {
     const args = readHookArgs(words);
     if (args === undefined) return await printHelp(words);
     failOpen(args);
-    const exitCode = await runHook(args);
+    const { spinning } = args;
+    const exitCode = await (spinning ? runGuard(args, spinning) : runHook(args));
     disarmLastTimer();
     process.exit(exitCode);
   } catch (error) {
@@ -138,11 +140,27 @@ async function runHook(args: HookArgs): Promise<number> {
   }
 }
 
+/** The guard against repetition: an answer in JSON, or none. Whatever goes wrong with it, the host goes on. */
+async function runGuard(args: HookArgs, spinning: SpinningChoice): Promise<number> {
+  const { timeoutMs = Infinity, hostTimeoutMs, db, name } = args;
+  const limitMs = Math.min(timeoutMs, hookLimitMs(undefined, hostTimeoutMs));
+  const database = storePath(db, process.env);
+  const budgetMs = (): number => Math.min(mostStoreMs * slowness(), limitMs - ageMs());
+  const { use, trouble } = createHookCircuit({ name, database, budgetMs });
+  const said = await saidSoon(readHostInput(), limitMs);
+  const { guardSpinning } = await import('./spinningGuard.ts');
+  const answer = said && (await guardSpinning(spinning, database, use, said));
+  if (answer !== undefined) await write('stdout', JSON.stringify(answer));
+  const why = trouble();
+  if (why !== undefined) await write('stderr', line(name, `It did not judge: ${why}`, 0));
+  return 0;
+}
+
 /** Returns the input of the host, if it comes at once. */
-async function saidSoon(input: HostInput): Promise<HookInput | undefined> {
+async function saidSoon(input: HostInput, limitMs = inputMs): Promise<HookInput | undefined> {
   input.drop();
   // A machine that is busy is no host that says nothing: only time counts in which this process listened.
-  await inTime(input.ended, { clock: systemClock, limitMs: inputMs, running: true });
+  await inTime(input.ended, { clock: systemClock, limitMs, running: true });
   await polled(systemClock);
   return input.said;
 }

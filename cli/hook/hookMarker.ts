@@ -9,7 +9,7 @@ import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
  * @param database - its absolute path.
  * @param kind - of what the name is: hooks and runs of the same name do not share a circuit.
  */
-export function hookMarker(database: string, name: string, kind: 'hook' | 'run' = 'hook') {
+export function hookMarker(database: string, name: string, kind: 'hook' | 'run' | 'spinning' = 'hook') {
   const path = `${database}-${kind}-${fileName(name)}`;
   return {
     isThere: (): boolean => existsSync(path),

@@ -106,7 +106,7 @@ async function countOne(store: Store, key: string, generation: number): Promise<
 /** Secrets that no record of a hook holds. */
 export const hookSecrets = new KnownSecrets(process.env);
 
-const masked = createFactRedactor(hookSecrets);
+export const masked = createFactRedactor(hookSecrets);
 
 /** Keeps a fact with the time of now. Nobody listens here: it is masked as it is recorded. */
 export function record(store: Store, fact: Fact): void {

@@ -50,17 +50,21 @@ export interface HookInput {
   readonly session: string | undefined;
   /** The tool's name for events of tools, else ''. */
   readonly action: string;
+  /** All of it. */
+  readonly fields: Readonly<Record<string, unknown>>;
 }
 
 /** Undefined when it is no JSON object that names its event. Never throws. */
 export function readHookInput(json: string): HookInput | undefined {
   const value = parsedJson(json);
   if (typeof value !== 'object' || value === null) return undefined;
-  const { hook_event_name: event, session_id: session, tool_name: action } = value as Record<string, unknown>;
+  const fields = value as Record<string, unknown>;
+  const { hook_event_name: event, session_id: session, tool_name: action } = fields;
   if (typeof event !== 'string' || event === '') return undefined;
   return {
     event,
     session: typeof session === 'string' ? session : undefined,
     action: typeof action === 'string' ? action : '',
+    fields,
   };
 }

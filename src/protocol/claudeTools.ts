@@ -4,7 +4,7 @@ import { textHash } from './textHash.ts';
 type Message = Readonly<Record<string, unknown>>;
 
 /** Tools that only look. What is not listed may change something. */
-const readOnly: ReadonlySet<string> = new Set([
+export const claudeReads: ReadonlySet<string> = new Set([
   'Glob',
   'Grep',
   'LS',
@@ -50,7 +50,7 @@ export class ToolUses {
       if (block['type'] !== 'tool_use') continue;
       const id = textIn(block['id']);
       this.#asked.take(id);
-      const acts = !readOnly.has(textIn(block['name']) ?? '');
+      const acts = !claudeReads.has(textIn(block['name']) ?? '');
       const asked = textHash(JSON.stringify([block['name'], block['input']]));
       const other = id === undefined ? undefined : this.#pending.get(id);
       // A result does not say which of two calls under one id it is of.

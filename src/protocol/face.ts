@@ -29,6 +29,7 @@ export { isGoingOn } from './claudeAnswer.ts';
 export { createClaudeReader } from './claudeOutput.ts';
 export { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from './claudeRetries.ts';
 export { claudeSign, losesSession } from './claudeSigns.ts';
+export { claudeReads } from './claudeTools.ts';
 export { type Background, blockExitCode, judgeCommandHook, readBackground } from './commandHook.ts';
 export { hookHostMs, hookLimitMs, mayBlockOnFailure } from './hookEvents.ts';
 export {

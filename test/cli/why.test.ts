@@ -206,6 +206,23 @@ describe.skipIf(!hasSqlite)('unwedge why', () => {
     });
   });
 
+  it('[H-5] [L-5] tells in one line what a session repeats that only its hooks know, as text and as data', async () => {
+    const spinning = { type: 'session.spinning', session: 's1', tool: 'Edit', step: 'end', form: 'failure' } as const;
+    const message = 'Edit was called 20 times with the same arguments and failed alike each time';
+    const at = Date.now() - 3000;
+    const db = await databaseWith({ ...told({ ...spinning, count: 20, period: 1, message, answer: 'no match' }), at });
+    const why = (...words: string[]) => call(['why', 's1', '--db', db, ...words], { now: () => at + 3000 });
+    const { code, stdout } = await why();
+    expect([code, stdout]).toEqual([
+      0,
+      `Of s1 only events are on record:\n  spinning (end), 3s ago: ${message}: no match\n`,
+    ]);
+    expect(JSON.parse((await why('--json')).stdout)).toMatchObject({
+      failedTurns: [],
+      spinning: [{ step: 'end', count: 20, answer: 'no match' }],
+    });
+  });
+
   it('[L-5] says of an integration what is known of it, live and on record', async () => {
     const { run, kill } = await startKept();
     const live = await run('why', 'kb');

@@ -162,12 +162,11 @@ describe('the input of a command hook', () => {
   });
 
   it('is read for event, session and tool; what is no such object says nothing', () => {
-    expect(readHookInput('{"hook_event_name":"PreToolUse","session_id":"s1","tool_name":"Bash"}')).toEqual({
-      event: 'PreToolUse',
-      session: 's1',
-      action: 'Bash',
-    });
-    expect(readHookInput('{"hook_event_name":"Stop","session_id":5}')).toEqual({ event: 'Stop', action: '' });
+    const fields = { hook_event_name: 'PreToolUse', session_id: 's1', tool_name: 'Bash', tool_input: { a: 1 } };
+    const about = { event: 'PreToolUse', session: 's1', action: 'Bash', fields };
+    expect(readHookInput(JSON.stringify(fields))).toEqual(about);
+    const stop = { hook_event_name: 'Stop', session_id: 5 };
+    expect(readHookInput(JSON.stringify(stop))).toEqual({ event: 'Stop', action: '', fields: stop });
     for (const text of ['', 'text', '[]', 'null', '{}', '{"hook_event_name":""}']) {
       expect(readHookInput(text)).toBeUndefined();
     }

@@ -120,17 +120,23 @@ export class SpinningWatch {
     this.#ring.mark();
   }
 
-  /** All that is known, as a text for {@link restore}. */
-  toText(): string {
-    return JSON.stringify([this.#ring.toRows(), [...this.#last]]);
+  /** All that is known, as a text for {@link restore}. @param masked - takes secrets out of words that were answered */
+  toText(masked: (words: string) => string = (words) => words): string {
+    // Who goes on from it has no first answers to look at.
+    for (const [call, text] of this.#first) this.#ring.settle(call, alikeKey(text.toString()));
+    this.#first.clear();
+    const last = [...this.#last].map(([key, each]) => [key, { ...each, words: masked(each.words) }]);
+    return JSON.stringify([this.#ring.toRows(), last, [...this.#quiet]]);
   }
 
   /** Goes on from what {@link toText} wrote; what is none counts as nothing. Never throws. */
   restore(text: string): void {
     try {
-      const [rows, last] = JSON.parse(text) as [unknown, [number, LastAnswer & { readonly step: SpinningStep }][]];
+      type Last = [number, LastAnswer & { readonly step: SpinningStep }][];
+      const [rows, last, quiet] = JSON.parse(text) as [unknown, Last, [number, number][]];
       this.#ring = CallRing.from(rows, this.#ring.window);
       for (const [key, each] of last) this.#last.set(key, each);
+      for (const [tool, calls] of quiet) this.#quiet.set(tool, calls);
     } catch {
       // It is of another release, or damaged: repetition counts from here.
     }
