@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto';
-
 /** Values looked at in one fingerprint; what is beyond is taken for equal. */
 const mostValues = 50_000;
 /** Characters from which the hash of the platform is the faster one. */
@@ -12,6 +10,8 @@ interface Look {
 }
 
 let unread = 0;
+/** Loaded with the first long text: a hook is not to wait for it. */
+let crypto: typeof import('node:crypto') | undefined;
 
 /**
  * A number of 53 bits for a value: the same for values that are equal as JSON, whatever the order of their keys. Never throws. Takes about 1 us for 1 kB of
@@ -30,7 +30,8 @@ export function fingerprint(value: unknown, even?: (text: string) => string): nu
 /** The same for a text alone. */
 export function textFingerprint(text: string): number {
   if (text.length >= longText) {
-    const digest = hash('sha1', text, 'buffer');
+    crypto ??= process.getBuiltinModule('node:crypto');
+    const digest = crypto.hash('sha1', text, 'buffer');
     return joined(digest.readInt32LE(0), digest.readInt32LE(4));
   }
   let one = text.length;

@@ -123,8 +123,7 @@ export class SpinningWatch {
   /** All that is known, as a text for {@link restore}. @param masked - takes secrets out of words that were answered */
   toText(masked: (words: string) => string = (words) => words): string {
     // Who goes on from it has no first answers to look at.
-    for (const [call, text] of this.#first) this.#ring.settle(call, alikeKey(text.toString()));
-    this.#first.clear();
+    for (const call of this.#first.keys()) this.#settleFirst(call);
     const last = [...this.#last].map(([key, each]) => [key, { ...each, words: masked(each.words) }]);
     return JSON.stringify([this.#ring.toRows(), last, [...this.#quiet]]);
   }
@@ -151,13 +150,17 @@ export class SpinningWatch {
       if (text !== undefined) this.#keepFirst(call, text);
       return { exact, alike: exact, reason: 0 };
     }
+    this.#settleFirst(call);
+    const key = { exact, alike: alikeKey(value, text), reason: 0 };
+    this.#ring.settle(call, key);
+    return key;
+  }
+
+  #settleFirst(call: number): void {
     const first = this.#first.get(call)?.toString();
     if (first !== undefined)
       this.#ring.settle(call, { exact: textFingerprint(first), alike: alikeKey(first), reason: 0 });
     this.#first.delete(call);
-    const key = { exact, alike: alikeKey(value, text), reason: 0 };
-    this.#ring.settle(call, key);
-    return key;
   }
 
   #keepFirst(call: number, text: string): void {

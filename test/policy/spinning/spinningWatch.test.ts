@@ -177,6 +177,23 @@ describe('the rule on repetition', () => {
     expect(play(new SpinningWatch(all), calls).filter((each) => /hold|end/.test(each))).toEqual([]);
   });
 
+  it('[G-15] [H-5] judges the same where each call is seen by another process, and keeps no more words than it may', () => {
+    const moving = times(21, (index) => ['read', {}, `done at 02:14:${10 + index}`, read] as const);
+    const varied = times(21, (index) => ['ls', { at: index }, '!Permission denied'] as const);
+    for (const calls of [moving, varied, failing(21)]) {
+      let kept = '';
+      const apart = calls.flatMap((call, index) => {
+        const watch = new SpinningWatch(all);
+        watch.restore(kept);
+        const seen = play(watch, [call]).map((each) => each.replace(/^1/, String(index + 1)));
+        kept = watch.toText((words) => words.replaceAll('found', '[redacted]'));
+        return seen;
+      });
+      expect(apart).toEqual(play(new SpinningWatch(all), calls));
+      expect(kept).not.toContain('found');
+    }
+  });
+
   it('[G-15] goes on after a restart where it was', () => {
     const first = new SpinningWatch(ownLimits);
     play(first, failing(10));
