@@ -116,6 +116,9 @@ describe('a client behind the proxy that repeats a call', () => {
       const proxy = await opened({ spinning });
       const answers = await times(20, () => proxy.call('act', { do: 'fail' }));
       expect(answers.every((answer) => textIn(answer) === 'no')).toBe(true);
+      // It is told up to there; the twentieth was answered all the same, and says no more than that.
+      expect(answers.flatMap((answer, index) => (isTold(answer) ? [index + 1] : []))).toEqual([6, 12, 18]);
+      expect(partsIn(answers[19] as Message)).toEqual(['no']);
       const before = await received(proxy, 'act');
       const refused = await times(3, () => proxy.call('act', { do: 'fail' }));
       expect(await received(proxy, 'act')).toBe(before);
