@@ -17,6 +17,7 @@ import {
   readValue,
 } from '../../src/policy/options/face.ts';
 import { show } from '../../src/policy/text/face.ts';
+import { limitsOf, ownLimits } from '../../src/policy/spinning/face.ts';
 import type { BackendName } from './agentTypes.ts';
 import { logToHost } from '../../src/telemetry/face.ts';
 import type { AgentBackend } from './agentBackend.ts';
@@ -60,13 +61,15 @@ export function superviseAgent(runtime: Runtime, name: string, options: AgentOpt
 }
 
 function agentOver(
-  { bus, clock }: Pick<Runtime, 'bus' | 'clock'>,
+  { bus, clock, policies }: Pick<Runtime, 'bus' | 'clock' | 'policies'>,
   name: string,
-  { fallback, fallBackAfterEffects }: CheckedAgent,
+  { fallback, fallBackAfterEffects, spinning: chosen }: CheckedAgent,
   backend: AgentBackend,
   { begin, end }: AgentHost,
 ): Agent {
-  const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects };
+  // That of the protocol is judged by its proxy.
+  const spinning = backend.name === 'acp' ? undefined : limitsOf(policies.spinningOf(name, chosen), ownLimits);
+  const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects, spinning };
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;
 

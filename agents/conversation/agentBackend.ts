@@ -2,6 +2,7 @@ import type { BackendName } from './agentTypes.ts';
 import type { Outcome } from '../../src/policy/failures/face.ts';
 import type { Sink } from './agentStream.ts';
 import type { Resume } from '../../src/streams/face.ts';
+import type { HeardCalls } from '../../src/policy/spinning/face.ts';
 import type { AgentEvent, AgentResult, AgentTurnOptions, AgentStartOptions } from './agentTypes.ts';
 
 /** Kind of agent behind the interface; its turns are calls of its own integration. */
@@ -31,6 +32,8 @@ export interface TurnOptions extends Omit<AgentTurnOptions, 'idleMs' | 'overallM
   readonly signal: AbortSignal;
   /** State of a turn that is read as it comes. @defaultValue it may be asked anew, whatever was told */
   readonly told?: ToldSoFar | undefined;
+  /** Told of the calls that the agent makes by itself. @defaultValue nobody is, or the backend judges them itself */
+  readonly ear?: HeardCalls | undefined;
 }
 
 /** State of the reader of a turn: half an answer is never begun anew. */

@@ -1,9 +1,10 @@
-import { markAs, markOfWork } from '../../src/calls/face.ts';
+import { EndedAs, markAs, markOfWork } from '../../src/calls/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
 import type { Facts } from '../../src/policy/facts/face.ts';
-import { type Failure, type Outcome, classify } from '../../src/policy/failures/face.ts';
+import { type Failure, type FailureFacts, type Outcome, classify } from '../../src/policy/failures/face.ts';
 import { name, readOptions, readValue } from '../../src/policy/options/face.ts';
+import { HeardCalls, type SpinningLimits } from '../../src/policy/spinning/face.ts';
 import type { BackendConversation, TurnOptions } from './agentBackend.ts';
 import { bothFailed, cancelledAfter, mayFallBack } from './agentFallback.ts';
 import { createSaidSoFar, createTurnNotes, handOver } from './agentHandover.ts';
@@ -34,6 +35,8 @@ export interface AgentScope {
   readonly facts: Facts;
   readonly fallback: Agent | undefined;
   readonly fallBackAfterEffects: boolean;
+  /** Counts against repetition; undefined where that is not looked for here. */
+  readonly spinning: SpinningLimits | undefined;
 }
 
 /** A turn that is being answered, by the backend or by the fallback. */
@@ -54,6 +57,8 @@ export class AgentConversation implements Conversation {
   readonly #backend: BackendConversation;
   readonly #stopped: (conversation: AgentConversation) => void;
   readonly #said = createSaidSoFar();
+  /** Calls of the backend's tools, over all turns. */
+  readonly #ear: HeardCalls | undefined;
   /** Turns of it that each side has heard. */
   #heardByOwn = 0;
   #heardByOther = 0;
@@ -69,6 +74,9 @@ export class AgentConversation implements Conversation {
     this.#scope = scope;
     this.#backend = backend;
     this.#stopped = stopped;
+    const { spinning, agent: integration, ...own } = scope;
+    const end = (why: FailureFacts): void => this.#current?.abort(new EndedAs(why));
+    this.#ear = spinning && new HeardCalls(spinning, { ...own, integration, session: () => this.id, end });
   }
 
   get id(): string | undefined {
@@ -108,7 +116,8 @@ export class AgentConversation implements Conversation {
       told?.take(event);
       events.push(event);
     };
-    const outcome = this.#answer(prompt, tell, { ...checked, told, signal: controller.signal })
+    this.#ear?.mark();
+    const outcome = this.#answer(prompt, tell, { ...checked, told, signal: controller.signal, ear: this.#ear })
       // A fallback may be of somebody else's making.
       .catch((error: unknown) => crashed(this.agent, error))
       .then((end) => {
@@ -198,7 +207,7 @@ export class AgentConversation implements Conversation {
     fallback: Agent,
     words: (since: Parameters<typeof handOver>[1]) => string,
     tell: Sink,
-    { told, ...options }: TurnOptions,
+    { told, ear: _, ...options }: TurnOptions,
   ): Promise<Outcome<AgentResult>> {
     if (this.#other === undefined) {
       const started = await fallback.start({ signal: options.signal });

@@ -14,6 +14,7 @@ import {
 } from '../../src/policy/options/face.ts';
 import type { ApprovalHandler } from '../../src/integrations/approvals/face.ts';
 import { type PresetName, effects, policyKey } from '../../src/policy/face.ts';
+import { spinningKey } from '../../src/policy/spinning/face.ts';
 import type { FailureKind, Outcome } from '../../src/policy/failures/face.ts';
 import type { ChunkStream, Resume } from '../../src/streams/face.ts';
 import type { AgentCalls, AgentEffects } from '../../src/protocol/face.ts';
@@ -243,6 +244,8 @@ export const agentKeys = {
   fallback: having<Agent>('an agent', ['start']),
   /** Lets the fallback go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */
   fallBackAfterEffects: boolean({ default: false }),
+  /** How far it goes against calls that the agent repeats without progress. @defaultValue told of at 4; 20 equal failures in a turn end it (`spinning`) */
+  spinning: spinningKey,
   /** Only with the backend `claude`. */
   claude: anything as Key<ClaudeBackendOptions | undefined>,
   /** Only with the backend `codex`. */

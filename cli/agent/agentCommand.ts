@@ -18,6 +18,7 @@ import { alertWords, namedConfig } from '../namedConfig.ts';
 import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { endedCode, exitCodeOf, exitCodes } from '../run/exitCode.ts';
+import { spinningLines } from '../run/lastWords.ts';
 import { type OwnOutput, ownOutput } from '../run/output.ts';
 import { readPrompt } from '../run/prompt.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
@@ -113,6 +114,9 @@ async function ask(
     },
   );
   const telemetry = await startTelemetry(isTold, registry, io);
+  registry.runtime.bus.on('session.spinning', (fact) => {
+    for (const line of spinningLines(fact)) own.say(line);
+  });
   const agents: Agent[] = [];
   const supervise = async (backend: KnownAgent, more: Partial<AgentOptions>): Promise<Agent> => {
     const options = { ...(await optionsOf(plan, backend)), ...more };

@@ -1,6 +1,7 @@
 import { type Args, type OptionSpecs, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
+import { spinningOption } from '../run/command.ts';
 import { agentExitCodes, exitCodeLines } from '../run/exitCode.ts';
 
 const backends = ['claude', 'codex', 'goose', 'gemini', 'opencode', 'copilot'] as const;
@@ -25,6 +26,7 @@ export const agentOptions = {
   ),
   timeout: duration('limit on the whole, retries and fallback included; else 30m'),
   'no-output-timeout': duration('limit on silence; else 2m for claude, 5m for codex, 15m for others'),
+  spinning: spinningOption,
   stream: flag('show the answer as it comes also where stdout is no terminal'),
   'prompt-file': text('FILE', 'the prompt, in place of PROMPT; - is stdin'),
   otel: otelOption,

@@ -8,6 +8,7 @@ import {
 } from '../../src/policy/face.ts';
 import type { KnownAgent } from '../../src/protocol/face.ts';
 import { knownWord, UsageError } from '../errors.ts';
+import { spinningOf } from '../run/request.ts';
 import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
 import type { AgentArgs } from './command.ts';
@@ -92,13 +93,15 @@ function policyOf({ timeout = usualMs, 'no-output-timeout': idleMs }: AgentArgs)
 
 function withFlags(
   policies: PoliciesOptions,
-  { timeout, 'no-output-timeout': idleMs }: AgentArgs,
+  { timeout, 'no-output-timeout': idleMs, spinning: word }: AgentArgs,
   names: readonly string[],
 ): PoliciesOptions {
+  const spinning = spinningOf(word);
   const over = (settings: IntegrationSettings = {}): IntegrationSettings => ({
     ...settings,
     ...(timeout !== undefined && { attemptMs: timeout, overallMs: timeout }),
     ...(idleMs !== undefined && { idleMs }),
+    ...(spinning !== undefined && { spinning }),
     // A figure may be given in the short form or the long one.
     limits: {
       ...settings.limits,

@@ -28,6 +28,13 @@ const agents = Object.keys({
   copilot: true,
 } satisfies Readonly<Record<KnownAgent, true>>);
 
+/** Also of `unwedge agent`. */
+export const spinningOption = text(
+  'HOW-FAR',
+  'against calls of an agent that repeat without progress: off, notice or tell (lines on stderr), hold (ends it, at 20 equal failures or answers of reads) or end (answers at 30); else 20 equal failures end it',
+  ['off', 'notice', 'tell', 'hold', 'end'],
+);
+
 /** The options of `unwedge run`. */
 export const runOptions = {
   timeout: duration('limit on the whole, retries included; else that of the policy'),
@@ -52,6 +59,7 @@ export const runOptions = {
     'none',
     'auto',
   ]),
+  spinning: spinningOption,
   stream: flag('show the output of each attempt as it comes; not with --json'),
   otel: otelOption,
 } as const satisfies OptionSpecs;

@@ -17,6 +17,7 @@ export const exitCodes = {
 
 /** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
+  ['1', 'also: an agent that repeated one call in vain was ended'],
   ['75', 'try again later: open circuit, rate limit, overload'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge, wrong usage included'],
@@ -72,6 +73,7 @@ export function exitCodeOf(
   // This machine has no room for the process: there was nothing whose answer it could be.
   const hasEnded = exit?.exitCode !== undefined || exit?.signal !== undefined;
   if (!hasEnded && failure.kind === 'transient' && isShortage(failure)) return exitCodes.tryLater;
+  if (failure.kind === 'spinning') return 1;
   if (endedByLimit(failure)) return exitCodes.timeout;
   // A shell that could not run what it was to has a code of its own.
   if (hasEnded) return exits === 'status' && exit.signal === undefined && codeOf(exit) > 128 ? 1 : codeOf(exit);
@@ -104,7 +106,7 @@ function codeOf({ exitCode, signal }: ProcessExit): number {
  * there. A usage limit keeps the circuit open until its reset.
  */
 const counted: ReadonlySet<FailureKind> = new Set(['transient', 'overloaded', 'timeout', 'crash', 'spawn', 'quota']);
-const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled']);
+const ignored: ReadonlySet<FailureKind> = new Set(['rate_limit', 'cancelled', 'spinning']);
 
 /**
  * Gives the meaning of a failed run for the breaker and for alerts: an exit code of the command's own is an answer, and Ctrl-C is none of its doing.

@@ -8,6 +8,7 @@ import {
   hintIn,
 } from '../../src/policy/failures/face.ts';
 import type { AgentLeft } from '../../src/integrations/subprocess/face.ts';
+import type { FactOf } from '../../src/policy/facts/face.ts';
 import type { BreakerCause } from '../../src/policy/records/face.ts';
 import { sanitize } from '../sanitize.ts';
 import { pauseText } from '../../src/calls/face.ts';
@@ -86,6 +87,10 @@ export function leftLines(left: AgentLeft | undefined): readonly string[] {
   const next = isOver ? '' : `; go on with: ${words.join(' ')} ${shellWord(sanitize(sessionId))}${check}`;
   return [`it may have changed something, and another run begins anew${next}`];
 }
+
+/** Tells of repetition; the last words tell of the end. */
+export const spinningLines = ({ step, message }: FactOf<'session.spinning'>): readonly string[] =>
+  step === 'hold' || step === 'end' ? [] : [`it spins: ${sanitize(message)}`];
 
 /** Tells whether the circuit that a run ended by was opened by its own attempts: its last words say so. */
 export function openedItself({ outcome }: Pick<RunEnd, 'outcome'>): boolean {

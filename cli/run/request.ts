@@ -10,6 +10,7 @@ import {
   profileOf,
   profilesFrom,
 } from '../../src/protocol/face.ts';
+import { limitsOf, ownLimits, type SpinningChoice, spinningChoices } from '../../src/policy/spinning/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
 import { type IntegrationPolicy, type Limits, checkPolicies, resolvePolicy } from '../../src/policy/face.ts';
 import { knownWord, unknown, UsageError, valueAmong } from '../errors.ts';
@@ -56,6 +57,8 @@ export function planRun(
     name,
     agent,
     agentProfiles,
+    /** Counts against calls that the agent repeats. */
+    spinning: limitsOf(spinningOf(args.spinning) ?? config.policies?.integrations?.[name]?.spinning, ownLimits),
     /** True where the output is taken for that of an agent. */
     isAgent: known !== undefined,
     /** Worth of the exit code of that agent. */
@@ -81,6 +84,10 @@ export function planRun(
     retention: config.retention,
   };
 }
+
+/** @throws {@link UsageError} when it is no choice. */
+export const spinningOf = (word: string | undefined): SpinningChoice | undefined =>
+  word === undefined ? undefined : valueAmong('--spinning', word, spinningChoices);
 
 const agentOptions: readonly AgentOption[] = ['auto', 'none', ...agentNames];
 

@@ -12,7 +12,7 @@ import { startTelemetry } from '../otel.ts';
 import { createOwnLogger } from '../ownLogger.ts';
 import { sanitize, toJsonLine } from '../sanitize.ts';
 import { endedCode, exitCodeOf, exitCodes } from './exitCode.ts';
-import { failedText, lastWords, leftLines, notBefore, openedItself } from './lastWords.ts';
+import { failedText, lastWords, leftLines, notBefore, openedItself, spinningLines } from './lastWords.ts';
 import type { RunArgs } from './command.ts';
 import { type HeldOutput, holdOutput, ownOutput, type Sink } from './output.ts';
 import { readPrompt } from './prompt.ts';
@@ -69,6 +69,9 @@ export async function run(args: RunArgs, io: Io, rest: readonly string[]): Promi
     onRetry({ attempt, kind, message, delayMs }) {
       const next = `attempt ${attempt + 1} of ${plan.policy.retry.maxAttempts} in ${formatDuration(delayMs ?? 0)}`;
       own.say(`attempt ${attempt} failed (${kind}: ${sanitize(message)}); ${next}`);
+    },
+    onSpinning(fact) {
+      for (const line of spinningLines(fact)) own.say(line);
     },
     onBreaker(fact) {
       if (fact.type === 'breaker.closed') own.say(`${sanitize(plan.name)} went well again`);

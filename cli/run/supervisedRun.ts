@@ -45,6 +45,7 @@ interface RunSurroundings {
   readonly outputOf: (attempt: number) => Sink;
   readonly logger: Logger;
   readonly onRetry: (fact: Told<FactOf<'call.retried'>>) => void;
+  readonly onSpinning: (fact: Told<FactOf<'session.spinning'>>) => void;
   readonly onBreaker: (fact: Told<FactOf<'breaker.opened'> | FactOf<'breaker.closed'>>) => void;
 }
 
@@ -95,7 +96,10 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const agents = new AgentRuns(
     clock,
     { command: plan.command, args: plan.args, agent: plan.agent, agentProfiles },
-    { retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
+    {
+      ...{ retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
+      hears: plan.spinning && { limits: plan.spinning, facts: bus, integration: plan.name },
+    },
   );
   let exit: ProcessExit | undefined;
   let attempts = 0;
@@ -124,7 +128,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
             tellsLife: prepared.tellsLife,
             endSignal: prepared.endSignal,
           },
-          context,
+          { signal: AbortSignal.any([context.signal, prepared.spun]), touch: context.touch },
         );
         return prepared.conclude(exit);
       } catch (error) {
@@ -145,6 +149,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   };
   process.once('exit', giveBack);
   bus.on('call.retried', given.onRetry);
+  bus.on('session.spinning', given.onSpinning);
   bus.on('breaker.opened', given.onBreaker);
   bus.on('breaker.closed', given.onBreaker);
 

@@ -13,7 +13,7 @@ export { fallbackOf } from './fallback.ts';
 export { type BreakerHandle, CallableIntegration, circuitOf, streamCancelled } from './integration.ts';
 export type { AttemptContext, Fallback } from './operation.ts';
 export * as refusal from './refusal.ts';
-export { pauseText, restarted } from './refusal.ts';
+export { EndedAs, pauseText, restarted } from './refusal.ts';
 export { type AbortWatcher, SignalFanout } from './signalFanout.ts';
 export type {
   CallEnd,

@@ -1,5 +1,5 @@
 import type { RecentFailures } from '../policy/records/breakerCause.ts';
-import type { FailureFacts, FailureReason } from '../policy/failures/failure.ts';
+import { AttemptError, type FailureFacts, type FailureReason } from '../policy/failures/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { formatDuration } from '../policy/text/duration.ts';
 import { firedBy, type OrderNote } from '../policy/operatorOrder.ts';
@@ -199,7 +199,11 @@ export function tooMuchAbandoned(name: string, policy: IntegrationPolicy): Failu
   };
 }
 
+/** Reason of an abort by which its call ends as that failure. */
+export class EndedAs extends AttemptError {}
+
 export function cancelled(reason: unknown, inFlight: boolean): FailureFacts {
+  if (reason instanceof EndedAs) return inFlight ? reason.facts : { ...reason.facts, outcome: 'not_started' };
   return {
     kind: 'cancelled',
     message: cancelMessage(reason),

@@ -69,7 +69,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       }
       const options = readGiven(name, functionOptions, { ...functionKeys, rate: section(rateOptionKeys<never>()) });
       const about = aboutTools(name, options, functionForms);
-      policies.refuseAbout(name, 'a function', ['whenAlive']);
+      policies.refuseAbout(name, 'a function', ['whenAlive', 'spinning']);
       readValue(`${name}.operation`, operation, callback({ required: true }));
       const rate = ratePartsOf<unknown>(options.policy, options.rate as RateOptions<unknown> | undefined);
       const policy = policies.policyOf(name, rate.policy, 'sdk');
@@ -94,7 +94,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       declare(name);
       const { effect: declared, reconcile } = readGiven(name, httpOptions, httpKeys);
       const about = aboutTools(name, { effect: declared, reconcile }, httpForms);
-      policies.refuseAbout(name, 'an HTTP API', ['whenAlive']);
+      policies.refuseAbout(name, 'an HTTP API', ['whenAlive', 'spinning']);
       const { path, streamedBy } = superviseHttp(runtime, name, httpOptions);
       register(path, about, (_tool, input) => input ?? {}, {
         effectOf: effectOfRequest,

@@ -1,4 +1,5 @@
 import { parsedJson } from '../policy/text/parsedJson.ts';
+import { type SeenAnswer, textOf } from '../policy/spinning/answerKey.ts';
 import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { AgentName } from './agents/profiles.ts';
@@ -61,6 +62,12 @@ export function answer(text: string): string {
 export function messageIn(line: string): Readonly<Record<string, unknown>> | undefined {
   // Cheaper than parsing what cannot be a message.
   return line.trimStart().startsWith('{') ? recordIn(parsedJson(line)) : undefined;
+}
+
+/** The answer of a tool as an agent tells it: a text, a list of contents, or any other value. */
+export function toldAnswer(ok: boolean, told: unknown): SeenAnswer {
+  const value = Array.isArray(told) ? { content: told } : told;
+  return ok ? { ok, value } : { ok, kind: 'tool', message: textOf(value) ?? JSON.stringify(value) ?? '' };
 }
 
 /** A value when it is an object of named fields. */

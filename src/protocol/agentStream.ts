@@ -1,5 +1,6 @@
 import { classify } from '../policy/failures/classify.ts';
 import type { FailureFacts } from '../policy/failures/failure.ts';
+import type { HeardCalls } from '../policy/spinning/heardCalls.ts';
 import type { AgentCommand } from './agentCommand.ts';
 import {
   type AgentEffects,
@@ -14,6 +15,7 @@ import {
 } from './agentReport.ts';
 import { createProfileReader } from './agents/profileReader.ts';
 import { profileOf } from './agents/profiles.ts';
+import { hearCodexItem } from './codexCalls.ts';
 import { createClaudeReader } from './claudeOutput.ts';
 import { createLineSplitter } from './lines.ts';
 
@@ -35,16 +37,18 @@ export interface AgentStream {
 /**
  * Reads the output of an agent; of plain text it tells nothing but whose it is.
  * @param retriesItself - whether the agent may repeat a failed request by itself, where that is known.
+ * @param ear - told of the calls of its tools, as they are told of.
  * @param heard - told of the liveness of each message of a stream, once it is whole: half a line is none. Must not throw.
  */
 export function createAgentStream(
   command: AgentCommand,
   retriesItself?: boolean,
   heard?: (sign: AgentSign) => void,
+  ear?: HeardCalls,
 ): AgentStream {
   const { agent, format } = command;
   if (format === 'text') return silentStream({ agent, effects: 'unknown', concluded: false });
-  const reader = readerOf(command, retriesItself);
+  const reader = readerOf(command, retriesItself, ear);
   if (reader === undefined) return silentStream({ agent, effects: 'unknown', concluded: false });
   // Nobody but the user knows which message of an agent of their own may be long.
   const isRead = format === 'json' || command.profile !== undefined;
@@ -81,14 +85,18 @@ export function createAgentStream(
 }
 
 /** Returns the reader of an output; undefined where that tells nothing. */
-function readerOf(command: AgentCommand, retriesItself: boolean | undefined): AgentReader | undefined {
+function readerOf(
+  command: AgentCommand,
+  retriesItself: boolean | undefined,
+  ear: HeardCalls | undefined,
+): AgentReader | undefined {
   const { agent, format } = command;
   const profile = profileOf(command);
   const isWhole = format === 'json';
-  if (profile.output === 'claude') return createClaudeReader({ isStream: !isWhole, retriesItself });
-  if (profile.output === 'codex') return createCodexReader(retriesItself);
+  if (profile.output === 'claude') return createClaudeReader({ isStream: !isWhole, retriesItself, ear });
+  if (profile.output === 'codex') return createCodexReader(retriesItself, ear);
   const messages = isWhole ? profile.output.json : profile.output.stream;
-  return messages && createProfileReader({ agent, profile, messages, isWhole, retriesItself });
+  return messages && createProfileReader({ agent, profile, messages, isWhole, retriesItself, ear });
 }
 
 /** Text that a model or a tool wrote has its quotes escaped, so this is the message's own. */
@@ -119,7 +127,7 @@ const asksAgain = /^Reconnecting\.\.\. /;
  * @param retriesItself - whether Codex may repeat a failed request by itself, where that is known. We do not try again what Codex has
  * repeated in vain: its attempts would be multiplied by ours (R-6).
  */
-export function createCodexReader(retriesItself?: boolean): AgentReader {
+export function createCodexReader(retriesItself?: boolean, ear?: HeardCalls): AgentReader {
   let sessionId: string | undefined;
   let text: string | undefined;
   const asked = new CallCount();
@@ -157,6 +165,7 @@ export function createCodexReader(retriesItself?: boolean): AgentReader {
         case 'item.completed': {
           const item = recordIn(event['item']);
           const type = textIn(item?.['type']) ?? textIn(item?.['item_type']) ?? '';
+          if (item !== undefined && ear !== undefined) hearCodexItem(item, event['type'] === 'item.completed', ear);
           if (tools.has(type)) asked.take(item?.['id']);
           if (acting.has(type) && item?.['status'] !== 'declined') effects = 'possible';
           if (type === 'agent_message' || type === 'assistant_message') text = textIn(item?.['text']) ?? text;

@@ -1,5 +1,6 @@
 import { parsedJson } from '../policy/text/parsedJson.ts';
 import { classify } from '../policy/failures/classify.ts';
+import type { HeardCalls } from '../policy/spinning/heardCalls.ts';
 import { longestMessage } from '../policy/failures/errorChain.ts';
 import type { FailureFacts } from '../policy/failures/failure.ts';
 import { clampHint } from '../policy/failures/hints.ts';
@@ -22,6 +23,8 @@ interface ClaudeReaderOptions {
   readonly isStream?: boolean | undefined;
   /** True where Claude may repeat a failed request by itself. @defaultValue not known */
   readonly retriesItself?: boolean | undefined;
+  /** Told of the calls of its tools, and of the answers. @defaultValue nobody is */
+  readonly ear?: HeardCalls | undefined;
 }
 
 /**
@@ -30,7 +33,7 @@ interface ClaudeReaderOptions {
  * 0 for an interrupted run.
  */
 export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeReader {
-  const tools = new ToolUses();
+  const tools = new ToolUses(options.ear);
   const retries = new ClaudeRetries();
   const answers = new ClaudeAnswer();
   const model = new CallCount();
@@ -77,6 +80,7 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         break;
       case 'result':
         result = message;
+        options.ear?.mark();
         break;
     }
   };

@@ -1,4 +1,5 @@
-import { type AgentEffects, blocksIn, CallCount, recordIn, textIn } from './agentReport.ts';
+import type { HeardCalls } from '../policy/spinning/heardCalls.ts';
+import { type AgentEffects, blocksIn, CallCount, recordIn, textIn, toldAnswer } from './agentReport.ts';
 import { textHash } from './textHash.ts';
 
 type Message = Readonly<Record<string, unknown>>;
@@ -33,7 +34,12 @@ export class ToolUses {
   /** By their ids: what was asked for, and whether that could change something. */
   readonly #pending = new Map<string, { readonly asked: string; readonly acts: boolean }>();
   readonly #asked = new CallCount();
+  readonly #ear: HeardCalls | undefined;
   #ran = false;
+
+  constructor(ear?: HeardCalls) {
+    this.#ear = ear;
+  }
 
   /** Effects of those that ran, or may be running: what could change something. */
   get effects(): AgentEffects {
@@ -50,7 +56,10 @@ export class ToolUses {
       if (block['type'] !== 'tool_use') continue;
       const id = textIn(block['id']);
       this.#asked.take(id);
-      const acts = !claudeReads.has(textIn(block['name']) ?? '');
+      const tool = textIn(block['name']) ?? '';
+      const acts = !claudeReads.has(tool);
+      const effect = acts ? undefined : 'readOnly';
+      this.#ear?.called(id, { tool, input: block['input'], effect }, message['parent_tool_use_id']);
       const asked = textHash(JSON.stringify([block['name'], block['input']]));
       const other = id === undefined ? undefined : this.#pending.get(id);
       // A result does not say which of two calls under one id it is of.
@@ -73,6 +82,8 @@ export class ToolUses {
     const about = Array.isArray(meta) ? meta.map(recordIn) : [];
     for (const block of blocksIn(message)) {
       const id = textIn(block['tool_use_id']) ?? '';
+      if (block['type'] === 'tool_result')
+        this.#ear?.answered(id, toldAnswer(block['is_error'] !== true, block['content']));
       const acted = this.#pending.get(id)?.acts === true;
       if (block['type'] !== 'tool_result' || !this.#pending.delete(id)) continue;
       if (

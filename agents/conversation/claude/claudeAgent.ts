@@ -41,12 +41,13 @@ export function superviseClaude(runtime: Runtime, name: string, options: AgentOp
       const known = trails.get(context.call);
       return known === undefined ? facts : known.conversation.amend(facts, known.trail, context);
     },
-    operation({ conversation, prompt, sink, told }, context) {
+    operation({ conversation, prompt, sink, told, ear }, context) {
       const trail = trails.get(context.call)?.trail ?? {
         attempts: new AgentTrail(() => runtime.clock.wallNow()),
         heardBy: undefined,
         lastFailure: undefined,
         told,
+        ear,
       };
       trails.set(context.call, { trail, conversation });
       if (context.attempt > 1) {

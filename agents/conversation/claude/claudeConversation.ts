@@ -17,10 +17,11 @@ export interface TurnRequest {
   readonly prompt: string;
   readonly sink: Sink;
   readonly told: ToldSoFar | undefined;
+  readonly ear: TurnOptions['ear'];
 }
 
 /** Makes a turn as a call of the integration. */
-type CallTurn = (request: TurnRequest, options: Omit<TurnOptions, 'told'>) => Promise<Outcome<AgentResult>>;
+type CallTurn = (request: TurnRequest, options: Omit<TurnOptions, 'told' | 'ear'>) => Promise<Outcome<AgentResult>>;
 
 /** Conversation: a process of Claude while it lives, and all it takes to go on in another. */
 export class ClaudeConversation implements BackendConversation {
@@ -50,8 +51,8 @@ export class ClaudeConversation implements BackendConversation {
     return this.#id;
   }
 
-  turn(prompt: string, sink: Sink, { told, ...options }: TurnOptions): Promise<Outcome<AgentResult>> {
-    return this.#call({ conversation: this, prompt, sink, told }, options);
+  turn(prompt: string, sink: Sink, { told, ear, ...options }: TurnOptions): Promise<Outcome<AgentResult>> {
+    return this.#call({ conversation: this, prompt, sink, told, ear }, options);
   }
 
   async attempt(prompt: string, trail: TurnTrail, sink: Sink, context: AttemptContext): Promise<AgentResult> {

@@ -84,7 +84,7 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
   const life = createClaudeLife(clock, context.touch, scope.settings.retryLifeMs);
   const tell = createClaudeEvents(sink);
   const retriesItself = mayRetryItself(textIn(recordIn(scope.options()['env'])?.[claudeRetriesName]));
-  const reader = createClaudeReader({ isStream: true, retriesItself });
+  const reader = createClaudeReader({ isStream: true, retriesItself, ear: trail.ear });
   trail.attempts.begin(reader);
 
   return new Promise((resolve, reject) => {

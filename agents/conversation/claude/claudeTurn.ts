@@ -3,7 +3,7 @@ import { AttemptError, type FailureFacts, classify, readString } from '../../../
 import type { Random } from '../../../src/policy/face.ts';
 import { type AgentTrail, recordIn } from '../../../src/protocol/face.ts';
 import type { SdkMessage, SdkUserMessage } from './agentSdkTypes.ts';
-import type { ToldSoFar } from '../agentBackend.ts';
+import type { ToldSoFar, TurnOptions } from '../agentBackend.ts';
 import type { AgentUsage } from '../agentTypes.ts';
 import type { ClaudeLink, LinkEnd } from './claudeLink.ts';
 
@@ -15,6 +15,7 @@ export interface TurnTrail {
   /** Why the last attempt failed. */
   lastFailure: string | undefined;
   readonly told: ToldSoFar | undefined;
+  readonly ear: TurnOptions['ear'];
 }
 
 /** A prompt as the SDK takes it. */

@@ -2,7 +2,7 @@ import type { ApprovalHandler } from '../../../src/integrations/approvals/face.t
 import { type Clock, inTime } from '../../../src/policy/face.ts';
 import type { Outcome } from '../../../src/policy/failures/face.ts';
 import { anyObject, readOptions, readValue } from '../../../src/policy/options/face.ts';
-import { recordIn, textIn } from '../../../src/protocol/face.ts';
+import { hearCodexItem, recordIn, textIn } from '../../../src/protocol/face.ts';
 import type { Runtime } from '../../../src/runtime/face.ts';
 import { superviseCodex } from '../../codex/codex.ts';
 import type { CodexApprover } from '../../codex/codexOptions.ts';
@@ -117,7 +117,7 @@ function createCodexConversation(
     get id() {
       return thread.id;
     },
-    async turn(prompt, sink, { signal, effect, label, idleMs, overallMs }) {
+    async turn(prompt, sink, { signal, effect, label, idleMs, overallMs, ear }) {
       const startedAt = clock.now();
       // Codex refuses a second turn of a thread. One that is ended meanwhile is not sent, and says so.
       await inTime(released, { clock, signal, limitMs: overallMs });
@@ -130,7 +130,11 @@ function createCodexConversation(
       released = Promise.all([released, own]).then(() => undefined);
       const tell = createCodexEvents(sink);
       // Before the outcome is there no more than what waits is unread.
-      for await (const event of turn) tell(event);
+      for await (const event of turn) {
+        tell(event);
+        if (ear !== undefined && (event.type === 'item.started' || event.type === 'item.completed'))
+          hearCodexItem(event.item.raw, event.type === 'item.completed', ear);
+      }
       const outcome = await turn.outcome;
       return outcome.ok ? { ok: true, value: resultOf(agent, outcome.value) } : outcome;
     },

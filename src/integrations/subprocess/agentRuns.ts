@@ -9,6 +9,8 @@ import type { Clock } from '../../policy/clock.ts';
 import { exitTellers } from '../../policy/failures/exitTellers.ts';
 import { mayRetry } from '../../policy/failures/repetition.ts';
 import { AttemptError, type FailureFacts, type FailureKind } from '../../policy/failures/failure.ts';
+import { type Caller, HeardCalls } from '../../policy/spinning/heardCalls.ts';
+import type { SpinningLimits } from '../../policy/spinning/spinningRule.ts';
 import type { RetryPolicy } from '../../policy/policy.ts';
 import { joinedAnswerOf } from './claudeSession.ts';
 import { boundRetries } from './agentRetries.ts';
@@ -39,6 +41,8 @@ interface PreparedRun {
   readonly tellsLife: boolean;
   /** Signal by which it is asked to end. @defaultValue 'SIGTERM' */
   readonly endSignal: EndSignal | undefined;
+  /** Aborted once it spins, to be ended for that. */
+  readonly spun: AbortSignal;
   /** @throws {@link AttemptError} when the run failed, by its agent's word or by its exit. */
   conclude(exit: ProcessExit): RunResult;
   /** The process has ended, however. Removes what was made for it; never rejects. */
@@ -62,6 +66,8 @@ interface Repeating {
   readonly always?: boolean | undefined;
   /** Told once a call why there is no further attempt of it, in a few words: what an attempt did stands in the way. Never throws. */
   readonly onRefused: (why: string) => void;
+  /** Judges the calls of the agent's tools. @defaultValue they are not judged */
+  readonly hears?: (Pick<Caller, 'facts' | 'integration'> & { readonly limits: SpinningLimits }) | undefined;
 }
 
 /** A call, over all its attempts. */
@@ -110,7 +116,12 @@ export class AgentRuns {
     const bounded = await boundRetries(command, args, this.#options, this.#mayRepeat(call, context));
     const tellsLife = command?.format === 'stream-json';
     const heard = tellsLife ? createRetryLife(this.#clock, context.touch, retryLifeMs) : undefined;
-    const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself, heard);
+    const spun = new AbortController();
+    const end = (why: FailureFacts): void => spun.abort(new AttemptError(why));
+    const session = (): string | undefined => call.stream?.report(0).sessionId;
+    const { hears } = this.#repeating;
+    const ear = hears && new HeardCalls(hears.limits, { ...hears, clock: this.#clock, session, end });
+    const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself, heard, ear);
     let release = (): void => undefined;
     call.stream = stream;
     call.retriesItself = bounded.retriesItself === true;
@@ -122,6 +133,7 @@ export class AgentRuns {
       if (from === 'stdout') stream?.push(chunk);
     };
     return {
+      spun: spun.signal,
       tellsLife,
       endSignal: command === undefined ? undefined : profileOf(command).stop.signal,
       input: { args: bounded.args, stdin, env: bounded.env, onOutput },
@@ -129,7 +141,9 @@ export class AgentRuns {
         const unstarted = unstartedFacts(exit, this.#options.command, call.args);
         if (exit.reason === 'spawn-error' || unstarted !== undefined) trail.forget();
         if (unstarted !== undefined) throw new AttemptError(withoutValues(unstarted, this.#options.env));
-        return conclude(exit, call, this.#options, (facts) => this.#judged(facts, call, context));
+        // One that had ended by itself then has its own end.
+        const why = exit.reason === 'cancelled' ? (spun.signal.reason as AttemptError | undefined)?.facts : undefined;
+        return conclude(exit, call, this.#options, (facts) => this.#judged(facts, call, context), why);
       },
       async end() {
         release();
@@ -227,6 +241,7 @@ function conclude(
   { command, stream, args, retriesItself }: AgentCall,
   options: SubprocessOptions,
   judged: (facts: FailureFacts) => FailureFacts,
+  why: FailureFacts | undefined,
 ): RunResult {
   if (command === undefined || stream === undefined) {
     const { expectsOutput, command: program } = options;
@@ -240,7 +255,7 @@ function conclude(
   }
   stream.end(exit.outputCut);
   const told = stream.report(exit.endedAt);
-  const facts = agentExitFacts(exit, command, told, stream.missed, retriesItself);
+  const facts = why ?? agentExitFacts(exit, command, told, stream.missed, retriesItself);
   if (facts !== undefined) throw new AttemptError(withoutValues(judged(facts), options.env));
   const text =
     command.format === 'text' ? answer(exit.stdout.text.trim()) : (joinedAnswer(command, told, options) ?? told.text);

@@ -5,6 +5,7 @@ import type { SubprocessInput } from '../../machines/subprocess.ts';
 import { timeoutText } from '../../machines/subprocessExit.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failures/failure.ts';
+import { limitsOf, ownLimits } from '../../policy/spinning/spinningRule.ts';
 import { say } from '../../policy/text/logger.ts';
 import { aboutCommand, agentCommand, presetOfAgent, printsAtEnd } from '../../protocol/agentCommand.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
@@ -64,13 +65,14 @@ export function superviseSubprocess(
 
   /** Loaded at the first run: many gateways run no command. */
   async function load(): Promise<AgentRuns> {
+    const limits = limitsOf(runtime.policies.spinningOf(name, options.spinning), ownLimits);
     const { AgentRuns: Runs } = await agentRunsModule().catch((error: unknown) => {
       throw notStarted(command, error);
     });
     agents ??= new Runs(
       runtime.clock,
       { ...options, envMode, agentProfiles: runtime.agentProfiles },
-      { retry: policy.retry, onRefused },
+      { retry: policy.retry, onRefused, hears: limits && { limits, facts: runtime.bus, integration: name } },
     );
     return agents;
   }
@@ -114,7 +116,7 @@ export function superviseSubprocess(
       const exit = await runProcess(
         runtime,
         { id, input, graceMs, tellsLife, endSignal },
-        { signal, touch: context.touch },
+        { signal: AbortSignal.any([signal, prepared.spun]), touch: context.touch },
       );
       return prepared.conclude(exit);
     } finally {

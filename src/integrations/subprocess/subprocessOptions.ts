@@ -24,6 +24,7 @@ import {
 import { policyKey } from '../../policy/policyInput.ts';
 import { readOptions } from '../../policy/options/readOptions.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
+import { spinningKey } from '../../policy/spinning/spinningRule.ts';
 import { show } from '../../policy/text/showValue.ts';
 
 /** The options of a command. */
@@ -49,6 +50,8 @@ const ownSubprocessKeys = {
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
   promptBy: choice(['stdin', 'file', 'argument'], { given: {} as PromptBy }),
+  /** How far it goes against calls that an agent repeats without progress, where its output tells them. @defaultValue 20 equal failures end a run */
+  spinning: spinningKey,
   /** Takes exit 0 with nothing on stdout for a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
   expectsOutput: boolean(),
   /**

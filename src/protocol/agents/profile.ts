@@ -10,10 +10,10 @@ type Place = string;
 export type FieldTest = Readonly<Record<Place, string | number | boolean | readonly string[]>>;
 
 /**
- * Meaning of a message. `text`: a piece of the answer. `tool`: a call of a tool. `failure`: why it fails, unless it gets on. `done` and `failed`: its end,
+ * Meaning of a message. `text`: a piece of the answer. `tool`: a call of a tool. `result`: the answer of one. `failure`: why it fails, unless it gets on. `done` and `failed`: its end,
  * good or bad. `ended`: its end, good unless a failure was told and nothing said since. `traffic`: only that it lives.
  */
-export type MessageMeaning = 'text' | 'tool' | 'failure' | 'done' | 'failed' | 'ended' | 'traffic';
+export type MessageMeaning = 'text' | 'tool' | 'result' | 'failure' | 'done' | 'failed' | 'ended' | 'traffic';
 
 /** Rule for the messages of an agent: what one means, and where its parts stand. */
 export interface MessageRule {
@@ -24,12 +24,18 @@ export interface MessageRule {
   /** Values that the fields of an element must have. @defaultValue any */
   readonly item?: FieldTest | undefined;
   readonly means: MessageMeaning;
-  /** The answer's piece, or the failure in words; the first that is there. */
+  /** The answer's piece, the answer of a tool, or the failure in words; the first that is there. */
   readonly text?: readonly Place[] | undefined;
   /** What pieces of one answer, or messages on one call of a tool, have in common. */
   readonly id?: Place | undefined;
   /** Name of the tool. */
   readonly name?: Place | undefined;
+  /** Arguments of the tool. */
+  readonly input?: Place | undefined;
+  /** Values by which the answer of a tool is a failure: those of any one of them. @defaultValue none: it is no failure */
+  readonly fails?: readonly FieldTest[] | undefined;
+  /** Exit code of a tool: another one than 0 is a failure. */
+  readonly exit?: Place | undefined;
   /** Number of tools that were called, where there is one message for all. */
   readonly count?: Place | undefined;
   /** HTTP status of a failure. */

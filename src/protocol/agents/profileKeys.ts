@@ -22,13 +22,19 @@ const ruleKeys = {
   when: byName(value, { required: true, help }),
   each: place('List in the message whose elements are read instead of it.'),
   item: byName(value, { help: 'The same for an element of that list.' }),
-  means: choice(['text', 'tool', 'failure', 'done', 'failed', 'ended', 'traffic'], {
+  means: choice(['text', 'tool', 'result', 'failure', 'done', 'failed', 'ended', 'traffic'], {
     required: true,
-    help: 'What it is: a piece of the answer, the call of a tool, why it fails, a good or bad end, an end that is good unless a failure was told, or only a sign that it lives.',
+    help: 'What it is: a piece of the answer, the call of a tool, the answer of one, why it fails, a good or bad end, an end that is good unless a failure was told, or only a sign that it lives.',
   }),
-  text: texts('Places of the piece, or of the failure in words; the first that is there.'),
+  text: texts('Places of the piece, of the answer of a tool, or of the failure in words; the first that is there.'),
   id: place('What pieces of one answer, or messages on one tool, have in common.'),
   name: place('Name of the tool.'),
+  input: place('Arguments of the tool.'),
+  fails: list(byName(value), {
+    expected: 'a list of objects',
+    help: 'Values by which the answer of a tool is a failure.',
+  }),
+  exit: place('Exit code of the tool: another one than 0 is a failure.'),
   count: place('Number of tools that were called.'),
   status: place('HTTP status of the failure.'),
   says: text({ help: 'The failure in words, where the message has none.' }),

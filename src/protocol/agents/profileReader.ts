@@ -1,4 +1,5 @@
 import type { FailureFacts } from '../../policy/failures/failure.ts';
+import type { HeardCalls } from '../../policy/spinning/heardCalls.ts';
 import { parsedJson } from '../../policy/text/parsedJson.ts';
 import {
   type AgentEffects,
@@ -9,6 +10,7 @@ import {
   longestAnswer,
   recordIn,
   textIn,
+  toldAnswer,
 } from '../agentReport.ts';
 import type { AgentName } from './profiles.ts';
 import { agentFailure } from './profileFailure.ts';
@@ -28,6 +30,8 @@ interface ProfileReaderOptions {
   readonly isWhole: boolean;
   /** True where the agent may repeat a failed request by itself. @defaultValue not known */
   readonly retriesItself?: boolean | undefined;
+  /** Told of the calls of its tools, and of the answers. @defaultValue nobody is */
+  readonly ear?: HeardCalls | undefined;
 }
 
 /** Reads the output of an agent by the rules of its profile. */
@@ -134,6 +138,11 @@ class AgentRun implements AgentReader {
         return this.#said(said, rule.id === undefined ? undefined : at(message, rule.id));
       case 'tool':
         this.#called(rule, part);
+        // Told of only when it is over.
+        if (rule.text !== undefined) this.#answered(rule, part);
+        return 'progress';
+      case 'result':
+        this.#answered(rule, part);
         return 'progress';
       case 'failure':
         this.#fails(rule, part, said);
@@ -175,10 +184,22 @@ class AgentRun implements AgentReader {
       if (count !== 0) this.#effects = 'possible';
       return;
     }
-    this.#tools.take(rule.id === undefined ? undefined : at(part, rule.id));
+    const id = rule.id === undefined ? undefined : at(part, rule.id);
+    this.#tools.take(id);
     const name = rule.name === undefined ? undefined : textIn(at(part, rule.name));
     this.#isBehindTool = true;
-    if (name === undefined || this.#options.profile.readOnlyTools?.includes(name) !== true) this.#effects = 'possible';
+    const { profile, ear } = this.#options;
+    const looks = name !== undefined && profile.readOnlyTools?.includes(name) === true;
+    if (!looks) this.#effects = 'possible';
+    const input = rule.input === undefined ? undefined : at(part, rule.input);
+    ear?.called(id, { tool: name ?? 'a tool', input, effect: looks ? 'readOnly' : undefined });
+  }
+
+  #answered({ id, text = [], fails = [], exit }: MessageRule, part: Message): void {
+    const said = text.map((place) => at(part, place)).find((each) => each !== undefined && each !== '');
+    const code = exit === undefined ? undefined : at(part, exit);
+    const isBad = fails.some((tests) => passes(part, tests)) || (typeof code === 'number' && code !== 0);
+    this.#options.ear?.answered(id === undefined ? undefined : at(part, id), toldAnswer(!isBad, said));
   }
 
   #fails(rule: MessageRule, part: Message, said: unknown): void {

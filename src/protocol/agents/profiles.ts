@@ -31,6 +31,16 @@ const gooseMessages: readonly MessageRule[] = [
     means: 'tool',
     id: 'id',
     name: 'toolCall.value.name',
+    input: 'toolCall.value.arguments',
+  },
+  {
+    when: { type: 'message', 'message.role': 'user' },
+    each: 'message.content',
+    item: { type: 'toolResponse' },
+    means: 'result',
+    id: 'id',
+    text: ['toolResult.error', 'toolResult.value.content'],
+    fails: [{ 'toolResult.status': 'error' }, { 'toolResult.value.isError': true }],
   },
 ];
 
@@ -121,7 +131,15 @@ export const agentProfiles = {
         session: 'session_id',
         rules: [
           { when: { type: 'message', role: 'assistant' }, means: 'text', text: ['content'] },
-          { when: { type: 'tool_use' }, means: 'tool', id: 'tool_id', name: 'tool_name' },
+          { when: { type: 'tool_use' }, means: 'tool', id: 'tool_id', name: 'tool_name', input: 'parameters' },
+          // A command that fails is a success to it.
+          {
+            when: { type: 'tool_result' },
+            means: 'result',
+            id: 'tool_id',
+            text: ['output'],
+            fails: [{ status: 'error' }],
+          },
           { when: { type: 'error', severity: 'error' }, means: 'failure', text: ['message'] },
           { when: { type: 'result', status: 'success' }, means: 'done' },
           { when: { type: 'result' }, means: 'failed', text: ['error.message'] },
@@ -171,7 +189,16 @@ export const agentProfiles = {
         rules: [
           { when: { type: 'step_start' }, means: 'traffic' },
           { when: { type: 'text' }, means: 'text', text: ['part.text'], id: 'part.messageID' },
-          { when: { type: 'tool_use' }, means: 'tool', id: 'part.callID', name: 'part.tool' },
+          {
+            when: { type: 'tool_use' },
+            means: 'tool',
+            id: 'part.callID',
+            name: 'part.tool',
+            input: 'part.state.input',
+            text: ['part.state.error', 'part.state.output'],
+            fails: [{ 'part.state.status': 'error' }],
+            exit: 'part.state.metadata.exit',
+          },
           {
             when: { type: 'error' },
             means: 'failed',
@@ -215,7 +242,21 @@ export const agentProfiles = {
         session: 'sessionId',
         rules: [
           { when: { type: 'assistant.message' }, means: 'text', text: ['data.content'], id: 'data.messageId' },
-          { when: { type: 'tool.execution_start' }, means: 'tool', id: 'data.toolCallId', name: 'data.toolName' },
+          {
+            when: { type: 'tool.execution_start' },
+            means: 'tool',
+            id: 'data.toolCallId',
+            name: 'data.toolName',
+            input: 'data.arguments',
+          },
+          {
+            when: { type: 'tool.execution_complete' },
+            means: 'result',
+            id: 'data.toolCallId',
+            text: ['data.error.message', 'data.result.content'],
+            fails: [{ 'data.success': false }],
+            exit: 'data.shellExecution.exitCode',
+          },
           { when: { type: 'session.error' }, means: 'failure', text: ['data.message'], status: 'data.statusCode' },
           { when: { type: 'result', exitCode: 0 }, means: 'ended' },
           { when: { type: 'result' }, means: 'failed' },

@@ -1,0 +1,40 @@
+import type { HeardCalls } from '../policy/spinning/heardCalls.ts';
+import { recordIn, textIn, toldAnswer } from './agentReport.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Calls of tools by the type of their item, as the app-server names it: tool, arguments, and the answer, or the failure. */
+const calls: Readonly<Record<string, (item: Fields) => readonly [tool: string, input: unknown, answer: unknown]>> = {
+  commandexecution: ({ command, cwd, aggregatedoutput: said, exitcode: code }) => [
+    'command',
+    { command, cwd },
+    code === 0 ? said : `exit code ${String(code)}\n${String(said)}`,
+  ],
+  mcptoolcall: ({ server, tool, arguments: input, error, result }) => [
+    `${String(server)}.${String(tool)}`,
+    input,
+    recordIn(error)?.['message'] ?? result,
+  ],
+  dynamictoolcall: ({ tool, arguments: input, contentitems: said }) => [String(tool), input, said],
+  // Without what is changed no two of them are the same.
+  filechange: ({ id, changes, status }) => [
+    'file change',
+    /"diff":/.test(JSON.stringify(changes)) ? changes : { changes, id },
+    status,
+  ],
+};
+
+/** Tells of the call that an item of Codex is, of `codex exec --json` or of its app-server. @param isOver - whether it has its answer. */
+export function hearCodexItem(told: Fields, isOver: boolean, ear: HeardCalls): void {
+  const item = Object.fromEntries(Object.entries(told).map(([name, value]) => [plain(name), value]));
+  const { id, status, error, success, exitcode: code = 0 } = item;
+  const call = calls[plain(textIn(item['type']) ?? '')]?.(item);
+  if (call === undefined) return;
+  const [tool, input, answer] = call;
+  ear.called(id, { tool, input });
+  const isGood = status === 'completed' && (error ?? undefined) === undefined && success !== false && code === 0;
+  if (isOver) ear.answered(id, toldAnswer(isGood, answer));
+}
+
+/** A name as both have it. */
+const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { HeardCalls } from '../../../src/policy/spinning/heardCalls.ts';
+import { ownLimits } from '../../../src/policy/spinning/spinningRule.ts';
+import { agentCommand } from '../../../src/protocol/agentCommand.ts';
+import { createAgentStream } from '../../../src/protocol/agentStream.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
+import { hearing } from '../../support/hearing.ts';
+import { recordedRounds, roundArgs, roundOf } from '../../support/agentRounds.ts';
+
+/** Reads what an agent prints. */
+function listen(agent: string) {
+  const command = agentCommand(agent, roundArgs(agent));
+  if (command === undefined) throw new RangeError(agent);
+  const { caller, told, ends } = hearing(new SimulatedClock());
+  const stream = createAgentStream(command, false, undefined, new HeardCalls(ownLimits, caller));
+  return { told, ends, push: (text: string) => stream.push(Buffer.from(text)) };
+}
+
+const codexItem = (nth: number, item: object): string =>
+  ['started', 'completed']
+    .map((what) => `${JSON.stringify({ type: `item.${what}`, item: { id: `i${nth}`, ...item } })}\n`)
+    .join('');
+
+const claudeCall = (id: string, by: string | null, input: object, result: object): string =>
+  [
+    {
+      type: 'assistant',
+      parent_tool_use_id: by,
+      message: { content: [{ type: 'tool_use', id, name: 'Read', input }] },
+    },
+    {
+      type: 'user',
+      parent_tool_use_id: by,
+      message: { content: [{ type: 'tool_result', tool_use_id: id, ...result }] },
+    },
+  ]
+    .map((each) => `${JSON.stringify(each)}\n`)
+    .join('');
+
+describe('the stream of an agent that makes one call for ever, as it was recorded', () => {
+  const failing = recordedRounds.filter(([, kind]) => kind !== 'succeeds');
+  const succeeding = recordedRounds.filter(([, kind]) => kind === 'succeeds');
+
+  it.each(failing)('[G-15] of %s (%s) is told of at the fourth failure, and ended at the twentieth', (agent, kind) => {
+    const { told, ends, push } = listen(agent);
+    for (let nth = 1; nth <= 20; nth++) {
+      expect(ends).toHaveLength(0);
+      push(roundOf(agent, kind, nth));
+    }
+    expect(ends).toHaveLength(1);
+    expect(told.map(({ step, form, count }) => [step, form, count])).toEqual([
+      ['notice', 'failure', 4],
+      ['tell', 'failure', 6],
+      ['end', 'failure', 20],
+    ]);
+  });
+
+  it.each(succeeding)('[G-15] of %s (%s) is told of, and goes on', (agent, kind) => {
+    const { told, ends, push } = listen(agent);
+    for (let nth = 1; nth <= 60; nth++) push(roundOf(agent, kind, nth));
+    expect(told.map(({ step, form }) => [step, form])).toEqual([['notice', 'success']]);
+    expect(ends).toEqual([]);
+  });
+});
+
+describe('the calls in a stream', () => {
+  it('[G-15] of Claude are told apart by the sub-agent that makes them', () => {
+    const { told, push } = listen('claude');
+    const gone = { is_error: true, content: 'File does not exist.' };
+    for (let nth = 1; nth <= 3; nth++)
+      for (const by of [null, 'task-1', 'task-2', 'task-3']) push(claudeCall(`${by}-${nth}`, by, { file: 'a' }, gone));
+    expect(told).toEqual([]);
+    push(claudeCall('x', 'task-1', { file: 'a' }, gone));
+    expect(told).toMatchObject([{ step: 'notice', tool: 'Read' }]);
+  });
+
+  it('[G-15] of Claude are reads where its tool only looks; an answer that changes is none', () => {
+    const { told, push } = listen('claude');
+    for (let nth = 1; nth <= 20; nth++)
+      push(claudeCall(`a${nth}`, null, { file: 'log' }, { content: [{ type: 'text', text: `line ${nth}` }] }));
+    expect(told).toEqual([]);
+    for (let nth = 1; nth <= 40; nth++)
+      push(claudeCall(`b${nth}`, null, { file: 'a' }, { content: [{ type: 'text', text: 'the same' }] }));
+    expect(told.map(({ step, form }) => [step, form])).toEqual([
+      ['notice', 'read'],
+      ['tell', 'read'],
+    ]);
+  });
+
+  it.each([
+    [
+      'mcp_tool_call',
+      { server: 'db', tool: 'ask', arguments: { q: 1 }, status: 'failed', error: { message: 'locked' } },
+    ],
+    [
+      'dynamic_tool_call',
+      { tool: 'ask', arguments: {}, success: false, content_items: [{ type: 'text', text: 'no' }] },
+    ],
+  ])('[G-15] of Codex fail as its item says: %s', (type, item) => {
+    const { told, push, ends } = listen('codex');
+    for (let nth = 1; nth <= 20; nth++) push(codexItem(nth, { type, ...item }));
+    expect(told[0]).toMatchObject({ step: 'notice', form: 'failure' });
+    expect(ends).toHaveLength(1);
+  });
+
+  it('[G-15] of Codex that change files are not the same where it does not say what is changed', () => {
+    const { told, push, ends } = listen('codex');
+    const change = { type: 'file_change', changes: [{ path: 'a.ts', kind: 'update' }], status: 'failed' };
+    for (let nth = 1; nth <= 40; nth++) push(codexItem(nth, change));
+    expect(ends).toEqual([]);
+    expect(told.map(({ form }) => form)).toEqual(['varied']);
+  });
+
+  it.each(recordedRounds.filter(([, kind]) => kind === 'fails'))(
+    '[G-15] of %s end nothing where other arguments fail alike',
+    (agent, kind) => {
+      const { ends, push } = listen(agent);
+      for (let nth = 1; nth <= 60; nth++) {
+        push(roundOf(agent, kind, nth).replaceAll('/nowhere/at/all', `/nowhere/${nth}`));
+        push('not a message\n');
+      }
+      expect(ends).toEqual([]);
+    },
+  );
+});
