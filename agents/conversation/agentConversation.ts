@@ -117,7 +117,7 @@ export class AgentConversation implements Conversation {
       events.push(event);
     };
     this.#ear?.mark();
-    const outcome = this.#answer(prompt, tell, { ...checked, told, signal: controller.signal, ear: this.#ear })
+    const outcome = this.#answer(prompt, tell, { ...checked, told, signal: controller.signal })
       // A fallback may be of somebody else's making.
       .catch((error: unknown) => crashed(this.agent, error))
       .then((end) => {
@@ -147,7 +147,8 @@ export class AgentConversation implements Conversation {
       notes.take(event);
       tell(event);
     };
-    const own = await this.#backend.turn(handOver(prompt, this.#said.since(this.#heardByOwn)), sink, options);
+    const asked = handOver(prompt, this.#said.since(this.#heardByOwn));
+    const own = await this.#backend.turn(asked, sink, { ...options, ear: this.#ear });
     if (!own.ok) return this.#fallBack({ prompt, tell, options, dueAt, notes }, own.failure);
     this.#said.add({ prompt, answer: own.value.text });
     this.#heardByOwn = this.#said.count;
@@ -207,7 +208,7 @@ export class AgentConversation implements Conversation {
     fallback: Agent,
     words: (since: Parameters<typeof handOver>[1]) => string,
     tell: Sink,
-    { told, ear: _, ...options }: TurnOptions,
+    { told, ...options }: TurnOptions,
   ): Promise<Outcome<AgentResult>> {
     if (this.#other === undefined) {
       const started = await fallback.start({ signal: options.signal });

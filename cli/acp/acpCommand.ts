@@ -17,6 +17,7 @@ import { hasNoClient, prepareProxy } from '../proxyRuntime.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { startRegistry } from '../startRegistry.ts';
 import { agentWords } from './agentWords.ts';
+import { spinningOf } from '../spinning.ts';
 import type { AcpArgs } from './options.ts';
 
 /** Time in ms that the store waits for the first answer: opening it must not delay that. */
@@ -47,6 +48,7 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
     },
     ...(args.mcp && { wrap: wrapServers(ownWords(args, storePath)) }),
   });
+  runtime.bus.on('session.spinning', ({ message }) => say(`it spins: ${message}`));
   const methods: Methods = {
     why(params) {
       const session = nameIn(params, 'session');
@@ -95,6 +97,7 @@ function planAcp(args: AcpArgs, rest: readonly string[]): AcpProxyOptions {
     cancelMs: aboveZero('--cancel-timeout', args['cancel-timeout']),
     startMs: aboveZero('--start-timeout', args['start-timeout']),
     errors: valueAmong('--errors', args.errors, ['error', 'message'] as const),
+    spinning: spinningOf(args.spinning),
     envAllow: envAllow.length === 0 ? undefined : envAllow,
   };
 }

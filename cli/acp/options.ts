@@ -3,6 +3,7 @@ import { presets } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, duration, flag, list, text } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
+import { spinningOption } from '../spinning.ts';
 
 /** The options of `unwedge acp`. */
 export const acpOptions = {
@@ -18,6 +19,7 @@ export const acpOptions = {
     'how a turn that failed is told: error (of JSON-RPC), or message (a last message, for editors that show errors badly); else error',
     ['error', 'message'],
   ),
+  spinning: spinningOption,
   mcp: flag('put the MCP servers that the editor hands to a session behind `unwedge mcp`'),
   'env-allow': list(
     'NAME',

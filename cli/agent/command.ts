@@ -1,7 +1,7 @@
 import { type Args, type OptionSpecs, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
-import { spinningOption } from '../run/command.ts';
+import { spinningOption } from '../spinning.ts';
 import { agentExitCodes, exitCodeLines } from '../run/exitCode.ts';
 
 const backends = ['claude', 'codex', 'goose', 'gemini', 'opencode', 'copilot'] as const;

@@ -8,7 +8,7 @@ import {
 } from '../../src/policy/face.ts';
 import type { KnownAgent } from '../../src/protocol/face.ts';
 import { knownWord, UsageError } from '../errors.ts';
-import { spinningOf } from '../run/request.ts';
+import { spinningOf } from '../spinning.ts';
 import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
 import type { AgentArgs } from './command.ts';

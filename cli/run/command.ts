@@ -3,6 +3,7 @@ import type { PresetName } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
+import { spinningOption } from '../spinning.ts';
 import { exitCodeLines, exitCodes, runExitCodes } from './exitCode.ts';
 
 /** All of them, without what they are: help loads none. */
@@ -27,13 +28,6 @@ const agents = Object.keys({
   opencode: true,
   copilot: true,
 } satisfies Readonly<Record<KnownAgent, true>>);
-
-/** Also of `unwedge agent`. */
-export const spinningOption = text(
-  'HOW-FAR',
-  'against calls of an agent that repeat without progress: off, notice or tell (lines on stderr), hold (ends it, at 20 equal failures or answers of reads) or end (answers at 30); else 20 equal failures end it',
-  ['off', 'notice', 'tell', 'hold', 'end'],
-);
 
 /** The options of `unwedge run`. */
 export const runOptions = {

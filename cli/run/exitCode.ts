@@ -17,7 +17,7 @@ export const exitCodes = {
 
 /** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
-  ['1', 'also: an agent that repeated one call in vain was ended'],
+  ['1', 'also: an agent repeated one call in vain'],
   ['75', 'try again later: open circuit, rate limit, overload'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge, wrong usage included'],

@@ -10,10 +10,11 @@ import {
   profileOf,
   profilesFrom,
 } from '../../src/protocol/face.ts';
-import { limitsOf, ownLimits, type SpinningChoice, spinningChoices } from '../../src/policy/spinning/face.ts';
+import { limitsOf, ownLimits } from '../../src/policy/spinning/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
 import { type IntegrationPolicy, type Limits, checkPolicies, resolvePolicy } from '../../src/policy/face.ts';
 import { knownWord, unknown, UsageError, valueAmong } from '../errors.ts';
+import { spinningOf } from '../spinning.ts';
 import { aboveZero } from '../parse.ts';
 import type { RunArgs } from './command.ts';
 
@@ -84,10 +85,6 @@ export function planRun(
     retention: config.retention,
   };
 }
-
-/** @throws {@link UsageError} when it is no choice. */
-export const spinningOf = (word: string | undefined): SpinningChoice | undefined =>
-  word === undefined ? undefined : valueAmong('--spinning', word, spinningChoices);
 
 const agentOptions: readonly AgentOption[] = ['auto', 'none', ...agentNames];
 

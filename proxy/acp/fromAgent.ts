@@ -107,6 +107,7 @@ export class FromAgent {
       if ((session.isReplaying || session.isStale) && isConversation(update)) return;
       const passed = session.isRenamed ? session.translated(text, 'client') : line;
       for (const each of session.active?.heard(update, passed, now) ?? [passed]) toClient(each);
+      this.#parts.prompts.hear(session, update);
       return;
     }
     toClient(session.isRenamed ? session.translated(text, 'client') : line);

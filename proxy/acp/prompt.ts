@@ -1,7 +1,15 @@
 import type { AttemptContext, Call, CallSettings } from '../../src/calls/face.ts';
 import type { Timer } from '../../src/policy/face.ts';
 import type { FailureFacts, Outcome } from '../../src/policy/failures/face.ts';
-import { AcpTurn, TextRepeats, isConversation, isAsked, isNotice, threadSign } from '../../src/protocol/acp/face.ts';
+import {
+  type AcpCalls,
+  AcpTurn,
+  TextRepeats,
+  isConversation,
+  isAsked,
+  isNotice,
+  threadSign,
+} from '../../src/protocol/acp/face.ts';
 import {
   type McpAnswer,
   type McpParams,
@@ -143,6 +151,8 @@ export class AcpSession {
   heardAt = Number.NEGATIVE_INFINITY;
   /** The one that the agent is at, answered or not. */
   current: Prompt | undefined = undefined;
+  /** The calls of its tools; undefined where nobody looks for repetition, or none was told of. */
+  calls: AcpCalls | undefined = undefined;
   /** Those that wait for it. */
   readonly held: Prompt[] = [];
 

@@ -7,9 +7,10 @@ import {
   failureKinds,
 } from '../../src/policy/failures/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
-import { failureOfPrompt, sessionIn } from '../../src/protocol/acp/face.ts';
+import { HeardCalls } from '../../src/policy/spinning/face.ts';
+import { AcpCalls, failureOfPrompt, sessionIn } from '../../src/protocol/acp/face.ts';
 import { errorAnswer, notificationLine, rpcErrors, rpcLine } from '../../src/protocol/face.ts';
-import type { McpAnswer, McpRequest } from '../../src/protocol/mcp/face.ts';
+import type { McpAnswer, McpParams, McpRequest } from '../../src/protocol/mcp/face.ts';
 import { answerOfFailure } from '../wire/syntheticAnswer.ts';
 import type { AgentLink } from './agentLink.ts';
 import type { AgentRequests } from './agentRequests.ts';
@@ -157,7 +158,21 @@ export class Prompts {
   endSilent(prompt: Prompt, limitMs: number): void {
     const message = `No content of the model within ${formatDuration(limitMs)}, as \`unwedge api\` sees it`;
     const facts: FailureFacts = { kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown' };
-    if (prompt.row !== undefined)
+    this.#end(prompt, facts);
+  }
+
+  /** Hears an update of a session for the calls of its tools: a prompt whose calls repeat without progress is ended. */
+  hear(session: AcpSession, update: McpParams): void {
+    const { settings, clock, facts, name } = this.#scope;
+    if (settings.spinning === undefined || session.active === undefined) return;
+    const caller = { clock, facts, integration: name, session: () => session.id };
+    const end = (why: FailureFacts): void => this.#end(session.active, why);
+    session.calls ??= new AcpCalls(new HeardCalls(settings.spinning, { ...caller, end }));
+    session.calls.heard(update);
+  }
+
+  #end(prompt: Prompt | undefined, facts: FailureFacts): void {
+    if (prompt?.row !== undefined)
       this.#host.path.end(prompt.row, this.lateFacts(facts, prompt.context?.call ?? prompt));
   }
 
@@ -329,6 +344,7 @@ export class Prompts {
     const prompt = session.held.shift();
     if (prompt === undefined) return;
     session.current = prompt;
+    session.calls?.mark();
     this.#host.changed();
     const settings = prompt.port === undefined ? this.#settings : { ...this.#settings, ...prompt.port.settings };
     const row = this.#host.path.start(prompt, settings, (outcome) => this.#settled(prompt, outcome));

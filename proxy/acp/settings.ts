@@ -1,6 +1,7 @@
 import { allowedEnvironment, checkMcpServer, commandHandshakeMs, processTarget } from '../../src/actors/mcp/face.ts';
 import { policyKey, resolvePolicy } from '../../src/policy/face.ts';
 import { type Given, byName, choice, duration, list, readOptions, text } from '../../src/policy/options/face.ts';
+import { limitsOf, ownLimits, spinningKey } from '../../src/policy/spinning/face.ts';
 import { programForm } from '../../src/policy/text/face.ts';
 import { agentOf } from '../../src/protocol/face.ts';
 import type { Runtime } from '../../src/runtime/face.ts';
@@ -31,6 +32,8 @@ const acpKeys = {
   cancelMs: duration({ default: 5000 }),
   /** Limit on the start of the agent, on its sessions being opened and loaded, each, in ms above 0. @defaultValue 180000 */
   startMs: duration({ default: commandHandshakeMs }),
+  /** How far it goes against calls that repeat without progress. @defaultValue told of at 4; 20 equal failures in a turn end it (`spinning`) */
+  spinning: spinningKey,
   /**
    * How a failed turn is told: by an error of JSON-RPC, or, to editors that show errors badly, by a last message of the agent and the stop reason
    * `max_turn_requests`. @defaultValue 'error'
@@ -62,6 +65,7 @@ export function checkAcpProxy(
     idleMs,
     startMs,
     policy: given,
+    spinning: chosen,
     ...own
   } = readOptions('', options, acpKeys);
   const policy = resolvePolicy(
@@ -72,5 +76,6 @@ export function checkAcpProxy(
   const target = processTarget(
     checkMcpServer({ command, args, cwd, handshakeMs: startMs, ...allowedEnvironment(envAllow, env) }),
   );
-  return { name, policy, target, startMs, profile: agentOf(command, args, agentProfiles), ...own };
+  const spinning = limitsOf(chosen ?? policies.spinningOf(name, undefined), ownLimits);
+  return { name, policy, target, spinning, startMs, profile: agentOf(command, args, agentProfiles), ...own };
 }

@@ -35,6 +35,7 @@ interface AcpAgentScope {
 export function superviseAcpAgent(runtime: Runtime, name: string, options: AgentOptions): AgentBackend {
   const { mcpServers, ...settings } = checkAcpBackend(`${name}.acp`, options.acp);
   const { cwd, policy, approve, approvalMs } = options;
+  const spinning = runtime.policies.spinningOf(name, options.spinning);
   const client = new AcpClient();
   const redactor = createTextRedactor(runtime.secrets);
   const isSafe = (options.envMode ?? runtime.environment) === 'safe';
@@ -43,7 +44,7 @@ export function superviseAcpAgent(runtime: Runtime, name: string, options: Agent
   );
   const proxy = superviseAcpProxy(
     runtime,
-    { name, policy, cwd, ...settings, env, ...(isSafe && { envAllow: Object.keys(safeEnvironment()) }) },
+    { name, policy, spinning, cwd, ...settings, env, ...(isSafe && { envAllow: Object.keys(safeEnvironment()) }) },
     {
       ...{ input: client.input, output: client.output, hide: (text: string) => redactor.text(text) },
       errors: () => undefined,

@@ -1,4 +1,5 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
+export { AcpCalls } from './calls.ts';
 export { failureOfPrompt } from './end.ts';
 export {
   actsByClient,

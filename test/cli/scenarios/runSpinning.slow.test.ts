@@ -44,7 +44,7 @@ describe('unwedge run over an agent that makes one call for ever', () => {
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ ok: false, kind: 'spinning', exit_code: 1, attempts: 1, retryable: false, session_id: 's-1' },
-      message: expect.stringContaining('mcp__loop__fail was called 20 times'),
+      message: expect.stringContaining('mcp__loop__fail was called 20 times') as unknown,
     });
   });
 

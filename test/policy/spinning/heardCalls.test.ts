@@ -29,7 +29,9 @@ describe('the calls of an agent that are heard', () => {
       ['tell', 6],
       ['end', 20],
     ]);
-    expect(ends).toEqual([{ kind: 'spinning', outcome: 'unknown', message: expect.stringContaining('20 times') }]);
+    expect(ends).toEqual([
+      { kind: 'spinning', outcome: 'unknown', message: expect.stringContaining('20 times') as unknown },
+    ]);
     expect(ends[0]?.message).toContain('"no such file"');
   });
 
