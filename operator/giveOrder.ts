@@ -161,7 +161,7 @@ async function anywhere(all: readonly Having[], give: Give): Promise<OrderResult
 function namesOf(order: OrderName, { integrations, sessions, groups = [] }: LiveStatus): readonly string[] {
   const called = [...integrations.map(({ integration }) => integration), ...groups.map(({ group }) => group)];
   const kept = sessions.map(({ session }) => session);
-  if (order === 'restart') return [...called, ...kept];
+  if (order === 'restart' || order === 'budget') return [...called, ...kept];
   // A gateway that only sends to a session does nothing about its dead letters.
   if (order === 'send_again' || order === 'drop')
     return sessions.filter(({ heldElsewhere }) => heldElsewhere !== true).map(({ session }) => session);

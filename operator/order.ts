@@ -7,6 +7,7 @@ export const orderNames = [
   'fire',
   'stop_retrying',
   'cancel',
+  'budget',
   'send_again',
   'drop',
   'acknowledge',
@@ -20,7 +21,7 @@ export interface Order {
   readonly order: OrderName;
   /** Name of an integration or a session. */
   readonly name: string;
-  /** Part of the session that is meant: a rule, a call or a message, by its id; of `snooze` for how long, such as `2h`. */
+  /** Part of the session that is meant: a rule, a call or a message, by its id; of `snooze` for how long, such as `2h`; of `budget` a limit, such as `tokens=3M`. */
   readonly target?: string | undefined;
   /** Why, in the words of who orders. */
   readonly why?: string | undefined;

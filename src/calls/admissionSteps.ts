@@ -36,7 +36,10 @@ export class AdmissionSteps<I, O> {
   /** Moves a call that has no attempt on. @param now - the time, where it has just been read. */
   proceed(call: Call<I, O>, now = this.#state.options.clock.now()): void {
     const admission = admit(this.#state, call, now);
-    if (admission === 'pass') this.#begin(call, now);
+    const isAdmitted = admission === 'pass' || admission === 'probe';
+    const spent = isAdmitted ? call.progress.budget?.refusal({ requests: 1 }) : undefined;
+    if (spent !== undefined) this.#admitted.settlement.refuse(call, spent);
+    else if (admission === 'pass') this.#begin(call, now);
     else this.#holdBack(call, admission, now);
   }
 

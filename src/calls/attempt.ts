@@ -1,3 +1,4 @@
+import type { Spending } from '../policy/budget.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { HeaderSource } from '../policy/failures/hints.ts';
 import type { Costs } from '../policy/rateLimit.ts';
@@ -25,6 +26,7 @@ export interface AttemptedCall {
   readonly rate: RatePlace | undefined;
   readonly traceContext: TraceContext | undefined;
   now(): number;
+  spend(costs: Spending): void;
   firstChunkCame(): number;
 }
 
@@ -84,7 +86,13 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     if (particulars.spent === undefined) {
       const { rate } = this.call;
       const real = rate === undefined ? undefined : new RealCosts(rate);
-      particulars.spent = (costs) => real?.say(costs);
+      let said = { tokens: 0, money: 0 };
+      particulars.spent = (costs) => {
+        real?.say(costs);
+        const { tokens = said.tokens, money = said.money } = costs;
+        this.call.spend({ tokens: tokens - said.tokens, money: money - said.money });
+        said = { tokens, money };
+      };
     }
     return particulars.spent;
   }

@@ -1,3 +1,4 @@
+import type { Spending } from '../policy/budget.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { EffectOutcome, FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
@@ -139,6 +140,12 @@ export class Call<I, O> implements Deadline, AbortWatcher {
 
   now(): number {
     return this.#watcher.now();
+  }
+
+  /** Counts against the budgets that it is of. */
+  spend(costs: Spending): void {
+    this.settings.spent?.(costs);
+    this.#progress.budget?.spend(costs);
   }
 
   /** The first chunk of its stream came. @returns when, in ms since it was made. */

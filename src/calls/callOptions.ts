@@ -1,4 +1,5 @@
 import { backoffFrom, backoffKey } from '../policy/backoff.ts';
+import type { Spending } from '../policy/budget.ts';
 import { type Effect, effects } from '../policy/effects.ts';
 import {
   anything,
@@ -69,6 +70,8 @@ export interface CallSettings<I, O> extends Limits {
   readonly retried?: ((facts: FailureFacts, attempt: number) => void) | undefined;
   /** Gets a value that came after the call had ended; must not throw. */
   readonly late?: ((value: O) => void) | undefined;
+  /** Told what its attempts say that they cost. */
+  readonly spent?: ((costs: Spending) => void) | undefined;
   /** Reader of the answer of each attempt as a stream; the call ends when that has. */
   readonly stream?: StreamReader<I> | undefined;
   /** Operation that answers with that stream. @defaultValue what the integration does for a stream */

@@ -12,6 +12,7 @@ import type { CallCounter } from './recorder/callCounter.ts';
 import type { DeadlineQueue } from './deadlineQueue.ts';
 import type { FlightRecorder } from './recorder/flightRecorder.ts';
 import type { IntegrationRates } from './rates/integrationRates.ts';
+import type { BudgetAccount } from './rates/budgetAccount.ts';
 import type { FailureStreak } from './circuit/breakerCounts.ts';
 import type { SignalFanout } from './signalFanout.ts';
 import type { SuspicionCause } from './suspicion.ts';
@@ -53,6 +54,8 @@ export interface CallPathOptions<I, O> {
   readonly recorder?: FlightRecorder | undefined;
   /** Follower of its calls. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
+  /** Budget that its attempts are taken from. @defaultValue none */
+  readonly budget?: BudgetAccount | undefined;
   /** Its rate limits. @defaultValue none */
   readonly rate?: IntegrationRates<I> | undefined;
   /** Budget of the retries that all its calls together may make. @defaultValue that of R-4 */

@@ -1,4 +1,5 @@
 import type { Effect } from '../policy/effects.ts';
+import type { BudgetAccount } from './rates/budgetAccount.ts';
 import type { RatePlace } from './rates/ratePlace.ts';
 import type { EffectOutcome, FailureFacts, FailureKind } from '../policy/failures/failure.ts';
 import type { CallTrace } from './tracing.ts';
@@ -85,6 +86,8 @@ export class CallProgress {
   goesOn = false;
   /** Effect of it as the server said. */
   learned: Effect | undefined = undefined;
+  /** Budget of its integration, where that has one. */
+  budget: BudgetAccount | undefined = undefined;
   /** Place that it takes of the rate limits of its integration, where that has any. */
   rate: RatePlace | undefined = undefined;
   /** Time of the first attempt of a call with a reconcile rule (wall time), and the incarnation that its last one went to. */

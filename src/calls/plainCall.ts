@@ -11,7 +11,7 @@ import { StartSteps } from './startSteps.ts';
 
 /**
  * The plain call, from {@link PlainCalls.start} to its settled promise: it is admitted, begins, is answered and settled, at its first attempt and in
- * time. It has no fallback, stream, reconcile rule, scope, rate limit or tracer, and nothing about its integration is out of the ordinary.
+ * time. It has no fallback, stream, reconcile rule, scope, rate limit, budget or tracer, and nothing about its integration is out of the ordinary.
  *
  * As soon as anything is not plain, the steps take over, which know every call: {@link StartSteps} before it begins, {@link AttemptSteps} when its work
  * fails, or when something is different by the time it is answered, the {@link Conductor} when its time is over or its caller aborts it.
@@ -139,12 +139,12 @@ export class PlainCalls<I, O> extends Conductor<I, O> {
 
   /** Finds out about settings that are not known. Those that belong to one caller are not held on to. */
   #lookAt(settings: CallSettings<I, O>): void {
-    const { rate, everyEvent, byStep } = this.state.options;
+    const { rate, budget, everyEvent, byStep } = this.state.options;
     const { fallback, stream, reconcile, scope, isPart, isProbe, isQuestion, isSentBefore } = settings;
     this.#settings = isOfNobody(settings) ? settings : undefined;
     this.#lookAfterMs = firstLookMs(settings);
     this.#arePlain =
-      (rate ?? fallback ?? stream ?? reconcile ?? scope) === undefined &&
+      (rate ?? budget ?? fallback ?? stream ?? reconcile ?? scope) === undefined &&
       ![everyEvent, byStep, isPart, isProbe, isQuestion, isSentBefore].includes(true) &&
       settings.overallMs > 0;
   }

@@ -89,6 +89,7 @@ function coreGateway(scope: GatewayScope): Gateway {
         facts: bus,
         tools,
         tracing,
+        budgets: runtime.budgets,
         shown: (why: SessionWhy) => shownWhy(why, runtime.redactAnswer),
         clean: (text: string) => runtime.redactAnswer({ text }).text,
         kept: checked.store !== ':memory:',

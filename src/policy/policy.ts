@@ -1,4 +1,5 @@
 import type { BackoffPolicy } from './backoff.ts';
+import type { Budget } from './budget.ts';
 import type { BreakerPolicy } from './breaker.ts';
 import type { Made } from './options/optionKeys.ts';
 import type { limitsKeys, retryKeys, steeringKeys } from './policyInput.ts';
@@ -17,6 +18,8 @@ export interface IntegrationPolicy extends Made<typeof steeringKeys> {
   readonly retry: RetryPolicy;
   readonly limits: Limits;
   readonly breaker: BreakerPolicy;
+  /** Budget of its calls. @defaultValue none */
+  readonly budget?: Budget | undefined;
   /** Its rate limits. @defaultValue none; of an HTTP API those that its answers tell */
   readonly rate?: RatePolicy | undefined;
 }

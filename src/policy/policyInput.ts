@@ -1,5 +1,6 @@
 import { backoffKey, exponential } from './backoff.ts';
 import { type BreakerInput, breakerKeys } from './breaker.ts';
+import { budgetKey } from './budget.ts';
 import { type RepeatAfter, repeatChoices } from './effects.ts';
 import {
   boolean,
@@ -182,6 +183,8 @@ export const policyKeys = {
     help: 'When the circuit opens, for how long, and how it is probed.',
   }),
   ...steeringKeys,
+  /** Budget of all its calls: while it is spent they are refused as `spinning`. @defaultValue no limit */
+  budget: budgetKey('What its calls may spend in a day: while that is spent they are refused.'),
   /** Rate limits: what does not fit waits within its deadline, or is refused. @defaultValue none; of an HTTP API what its answers tell */
   rate: ratePolicyKey,
 };

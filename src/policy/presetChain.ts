@@ -122,6 +122,7 @@ export type TellPolicy = (path: Path, complaint: Complaint) => void;
 function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPolicy): IntegrationPolicy {
   const figures = Object.keys(steeringKeys) as (keyof typeof steeringKeys)[];
   const rate = completeRate(read.rate, base.rate);
+  const budget = read.budget && { ...{ zone: 'UTC', prices: {} }, ...base.budget, ...read.budget };
   return Object.freeze({
     retry: retryFrom(read, base.retry, tell),
     limits: limitsFrom(read, base.limits, tell),
@@ -130,6 +131,7 @@ function completePolicy(read: ReadPolicy, base: IntegrationPolicy, tell: TellPol
     ),
     ...Object.fromEntries(figures.map((key) => [key, read[key] ?? base[key]])),
     ...(rate !== undefined && { rate }),
+    ...((budget ?? base.budget) && { budget: Object.freeze(budget ?? base.budget) }),
   } as IntegrationPolicy);
 }
 

@@ -3,7 +3,8 @@ import type { DrainOrder } from '../calls/draining.ts';
 import type { LiveStatus } from '../control/answers.ts';
 import type { Methods } from '../control/serveClient.ts';
 import { say } from '../policy/text/logger.ts';
-import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import { nameOfScope } from '../policy/text/budgetText.ts';
+import { noteIn, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readStoredName } from '../policy/options/storedName.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -204,6 +205,13 @@ export class Registry {
     throw noSession(id, this.#sessions, this.#entries);
   }
 
+  /** Raises a limit of what has this name, such as `tokens=3M`, or `tokens=3M/day`; without one says what is spent. */
+  budget(name: string, limit?: string, note: OrderNote = {}): OrderResult {
+    const [, account] = [...this.runtime.budgets.accounts].find(([scope]) => nameOfScope(scope) === name) ?? [];
+    if (account === undefined) return notDone(`${name} has no budget.`);
+    return limit === undefined ? { ok: true, text: account.text } : account.raise(limit, note);
+  }
+
   /** Tells what a session waits for, without secrets. @throws as {@link session} */
   why(id: string): SessionWhy {
     return this.session(id).why();
@@ -253,6 +261,7 @@ export class Registry {
       probe: (params) => this.probe(nameIn(params), noteIn(params)),
       ...sessionMethods((id) => this.session(id), redactAnswer),
       why: (params) => this.why(nameIn(params, 'session')),
+      budget: (params) => this.budget(nameIn(params), optionalNameIn(params, 'target'), noteIn(params)),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods });
     this.join({ afterChildren: () => live.stop() });

@@ -1,6 +1,7 @@
 import type { CallPath } from '../calls/callPath.ts';
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Drainable } from '../calls/draining.ts';
+import type { BudgetParts } from '../calls/rates/budgetAccount.ts';
 import type { RateBuckets } from '../calls/rates/rateBuckets.ts';
 import type { SignalFanout } from '../calls/signalFanout.ts';
 import type { Tracing } from '../calls/tracing.ts';
@@ -91,6 +92,8 @@ export interface Runtime {
   readonly tracing: Tracing;
   /** Rate limits by key, those of declared integrations and any others. */
   readonly rates: RateBuckets;
+  /** What its sessions, integrations and proxies may spend. */
+  readonly budgets: BudgetParts;
   /** Findings of other processes on servers that this one calls as well. */
   readonly sharedBreakers: SharedBreakers;
   /** Counts of how calls end. */

@@ -62,7 +62,8 @@ export class RuntimeLife {
     const deadlines = new DeadlineQueue(clock, stalled);
     const signals = new SignalFanout();
     const tracing: Tracing = { tracer: undefined };
-    const rates = new RateBuckets(new StoredRates(clock, () => this.#store.current));
+    const keeper = new StoredRates(clock, () => this.#store.current);
+    const rates = new RateBuckets(keeper);
     const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
     const statistics = new CallStatistics(clock, () => this.#store.current, createShownNames(secrets));
     const flights = new Flights({ clock, bus, store: () => this.#store.current, redact: redactAnswer });
@@ -78,6 +79,7 @@ export class RuntimeLife {
       signals,
       tracing,
       rates,
+      budgets: { keeper, facts: bus, accounts: new Map() },
       sharedBreakers,
       statistics,
       flights,

@@ -1,6 +1,7 @@
 import type { Operation } from '../calls/operation.ts';
 import { CallPath } from '../calls/callPath.ts';
 import type { CallPathOptions } from '../calls/callPathOptions.ts';
+import { BudgetAccount } from '../calls/rates/budgetAccount.ts';
 import { IntegrationRates, type RateFunctions } from '../calls/rates/integrationRates.ts';
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
 import { integrationMachine, type IntegrationRef } from '../machines/integration.ts';
@@ -20,6 +21,7 @@ export type IntegrationRuntime = Pick<
   | 'signals'
   | 'tracing'
   | 'rates'
+  | 'budgets'
   | 'sharedBreakers'
   | 'statistics'
   | 'flights'
@@ -100,6 +102,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     statistics: runtime.statistics.of(name),
     recorder: runtime.flights.of(name, policy, traitsOf(parts)),
     rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,
+    budget: policy.budget && new BudgetAccount(`integration:${name}`, policy.budget, runtime.budgets),
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     onPause: (pauseMs) => kept.paused(pauseMs),
     claimProbe: shares === 'nothing' ? undefined : (leaseMs) => kept.claimProbe(leaseMs),

@@ -1,3 +1,4 @@
+import { BudgetAccount } from '../calls/rates/budgetAccount.ts';
 import { type Drainable, type DrainOrder, stoppingAt } from '../calls/draining.ts';
 import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/session.ts';
 import type { FailureFacts } from '../policy/failures/failure.ts';
@@ -116,9 +117,10 @@ export class SupervisedSession implements Session, Drainable {
     readValue('session', parts.id, name);
     const checked = checkSessionOptions(options);
     const { id, clock, deadlines, facts, tools, tracing, clean = (text) => text } = parts;
-    const { watchdog, historyLimit } = checked;
+    const { watchdog, historyLimit, budget } = checked;
     const scope: SessionScope = {
       ...{ id, clock, deadlines, facts, tools, tracing, clean, watchdog, historyLimit },
+      budget: budget && parts.budgets && new BudgetAccount(`session:${id}`, budget, parts.budgets),
       mailbox: new Mailbox(checked.mailbox),
       history: new History(historyLimit),
       draining: false,

@@ -9,6 +9,7 @@ import {
   type Values,
 } from '../policy/options/optionKeys.ts';
 import { durationText } from '../policy/text/duration.ts';
+import { budgetKey } from '../policy/budget.ts';
 import { readGiven, readOptions } from '../policy/options/readOptions.ts';
 import { mailboxKeys, type MailboxOptions, type Message } from './mailbox.ts';
 import type { Turn } from './turn.ts';
@@ -76,6 +77,8 @@ export const sharedSessionKeys = {
     default: {},
     help: 'What of an earlier run is taken up.',
   }),
+  /** What each session may spend: a tool call waits while a budget is spent, until it is raised or a new window begins. @defaultValue no limit */
+  budget: budgetKey('What each session may spend; a tool call waits while a budget is spent.'),
 };
 
 const sessionKeys = {
@@ -108,7 +111,7 @@ function watchdogRule({ releaseMs, recoveryMs }: Values<typeof watchdogKeys>, te
 }
 
 /** Options that may be given for all sessions of a gateway at once; what a session is given itself wins, figure by figure. */
-export type SessionDefaults = Pick<SessionOptions, 'mailbox' | 'watchdog' | 'recovery' | 'historyLimit'>;
+export type SessionDefaults = Pick<SessionOptions, 'mailbox' | 'watchdog' | 'recovery' | 'historyLimit' | 'budget'>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkSessionDefaults(options: SessionDefaults = {}): SessionDefaults {
@@ -123,6 +126,7 @@ export function withSessionDefaults(options: SessionOptions, defaults: SessionDe
     mailbox: overlaid(defaults.mailbox, options.mailbox),
     watchdog: overlaid(defaults.watchdog, options.watchdog),
     recovery: overlaid(defaults.recovery, options.recovery),
+    budget: overlaid(defaults.budget, options.budget),
     historyLimit: options.historyLimit === undefined ? defaults.historyLimit : options.historyLimit,
   };
 }

@@ -1,3 +1,4 @@
+import type { BudgetAccount, BudgetParts } from '../calls/rates/budgetAccount.ts';
 import type { DeadlineQueue } from '../calls/deadlineQueue.ts';
 import type { Tracing } from '../calls/tracing.ts';
 import type { SessionEvent } from '../machines/session.ts';
@@ -23,6 +24,8 @@ export interface SessionSurroundings {
   readonly shown?: ((why: SessionWhy) => SessionWhy) | undefined;
   /** Takes secrets out of a text of ours, as a failure's is: it is handed out, and kept. @defaultValue nothing is taken out */
   readonly clean?: ((text: string) => string) | undefined;
+  /** Budgets of its runtime. @defaultValue its own is of no account */
+  readonly budgets?: BudgetParts | undefined;
   /** Follows its turns. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
   /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
@@ -33,9 +36,10 @@ export interface SessionSurroundings {
 
 /** Surroundings that all parts of one session share. */
 export interface SessionScope
-  extends Omit<SessionSurroundings, 'clean' | 'kept' | 'sent' | 'shown'>,
+  extends Omit<SessionSurroundings, 'budgets' | 'clean' | 'kept' | 'sent' | 'shown'>,
     Pick<CheckedSessionOptions, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
+  readonly budget: BudgetAccount | undefined;
   readonly mailbox: Mailbox<Envelope>;
   readonly history: History;
   /** True once the session takes nothing new: it has stopped, or will when the turn under way has ended. */

@@ -3,8 +3,8 @@ import { streamCancelled } from '../calls/integration.ts';
 import { markOfWork } from '../calls/workSignal.ts';
 import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { read } from '../policy/failures/errorChain.ts';
-import { name } from '../policy/options/optionKeys.ts';
-import { readGiven, readValue } from '../policy/options/readOptions.ts';
+import { name, number } from '../policy/options/optionKeys.ts';
+import { readGiven, readOptions, readValue } from '../policy/options/readOptions.ts';
 import { Questions } from './questions.ts';
 import type { TurnScope } from './sessionScope.ts';
 import type { ToolResult } from './toolResult.ts';
@@ -20,6 +20,8 @@ import {
 } from './toolRequest.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
 import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
+
+const spendingKeys = { tokens: number({ default: 0 }), money: number({ default: 0 }) };
 
 /** @throws TypeError or RangeError when the integration has no name, or the tool is none. */
 function nameOf(integration: string | { readonly name: string }, tool: string): string {
@@ -119,6 +121,9 @@ export class SessionTurn implements Turn {
     ask: (signal: AbortSignal) => T | PromiseLike<T>,
     options: QuestionOptions = {},
   ): Promise<Outcome<T>> => this.questions.ask(what, ask, options);
+
+  readonly spend: Turn['spend'] = (costs) =>
+    this.#scope.session.budget?.spend(readOptions('costs', costs, spendingKeys), this.number);
 
   readonly escalate = (reason: string): void => {
     readValue('reason', reason, name);

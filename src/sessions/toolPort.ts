@@ -34,7 +34,7 @@ export interface ToolStreaming {
 export interface ToolCallSettings
   extends Pick<
     CallSettings<unknown, unknown>,
-    'overallMs' | 'effect' | 'signal' | 'scope' | 'replace' | 'late' | 'idempotencyKey' | 'reconcileLog'
+    'overallMs' | 'effect' | 'signal' | 'scope' | 'replace' | 'late' | 'spent' | 'idempotencyKey' | 'reconcileLog'
   > {
   readonly session: string;
   /** Its id in the history and the ledger. */
@@ -105,6 +105,7 @@ export function createToolPort(
         fallback: undefined,
         underWay: true,
         late: options.late,
+        spent: options.spent,
         stream: streamOf(options.stream?.reader, input, (next) => target.request(tool, next)),
         streamed: options.stream?.reading && target.streamedBy?.(options.stream.reading),
         patterns,

@@ -69,6 +69,14 @@ export interface Turn {
     ask: (signal: AbortSignal) => T | PromiseLike<T>,
     options?: QuestionOptions,
   ) => Promise<Outcome<T>>;
+  /**
+   * Counts against the session's budget what a model has used for this turn.
+   * @throws TypeError or RangeError at once when a figure is wrong.
+   *
+   * @example
+   * turn.spend({ tokens: usage.input_tokens + usage.output_tokens });
+   */
+  readonly spend: (costs: { readonly tokens?: number; readonly money?: number }) => void;
   /** Asks for the operator; an event, the turn goes on. */
   readonly escalate: (reason: string) => void;
 }

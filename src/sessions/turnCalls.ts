@@ -1,5 +1,8 @@
 import { type CallStep, stepsOf } from '../calls/callProgress.ts';
 import type { Deadline } from '../calls/deadlineQueue.ts';
+import { cancelled } from '../calls/refusal.ts';
+import type { Spending, Standing } from '../policy/budget.ts';
+import { budgetWaitText } from '../policy/text/budgetText.ts';
 import type { Effect } from '../policy/effects.ts';
 import type { Failure, FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { formatDuration } from '../policy/text/duration.ts';
@@ -17,10 +20,13 @@ import { messageOf } from '../policy/failures/thrown.ts';
 
 /** A call without its result; its limit, the watchdog's, is never reset, whatever moves. */
 interface OpenCall extends Deadline {
+  /** Budget that it waits for: nothing of it is written before. */
+  spent: Standing | undefined;
   readonly id: string;
   readonly tool: string;
   readonly integration: string;
   readonly startedAt: number;
+  expire: Deadline['expire'];
   /** Until then nothing of it can have taken effect. */
   dispatched: boolean;
   pending: PendingCall | undefined;
@@ -44,6 +50,9 @@ interface EndedCall extends Omit<EndedCallWhy, 'sinceMs' | 'endedAgoMs' | 'trail
   readonly endedAt: number;
   readonly steps: readonly CallStep[];
 }
+
+/** Time in ms after which a call asks again for its budget: others may have raised it. */
+const askAgainMs = 1000;
 
 /** Calls that have their result and are told of, of one turn. */
 const mostEnded = 50;
@@ -79,7 +88,7 @@ export class TurnCalls {
   pending(): readonly WatchedCall[] {
     const { clock, tools } = this.#scope;
     const now = clock.now();
-    return [...this.#open.values()].map(({ id, integration, tool, startedAt, due, pending }) => ({
+    return [...this.#open.values()].map(({ id, integration, tool, startedAt, due, pending, spent }) => ({
       call: {
         call: id,
         integration,
@@ -87,8 +96,9 @@ export class TurnCalls {
         sinceMs: now - startedAt,
         progress: pending?.why(),
         target: tools.why(integration),
+        ...(spent !== undefined && { waitsFor: budgetWaitText(spent) }),
       },
-      watchdogInMs: due - now,
+      watchdogInMs: spent === undefined ? due - now : undefined,
     }));
   }
 
@@ -149,8 +159,8 @@ export class TurnCalls {
     resolve: ToolAnswered,
     stream?: ToolStreaming,
   ): (facts: FailureFacts) => void {
-    const { id: session, clock, deadlines, history, tools, watchdog } = this.#scope;
-    const { ledger, number: turn, watch } = this.#turn;
+    const { id: session, clock } = this.#scope;
+    const { number: turn, watch } = this.#turn;
     const id = `${session}-${turn}-${++this.#lastCall}`;
     const startedAt = clock.now();
     if (this.#over) {
@@ -158,18 +168,15 @@ export class TurnCalls {
       resolve(errorResult(failure, 0), failure);
       return () => undefined;
     }
-    const at = clock.wallNow();
-    const seq = history.addCall({ type: 'tool_call', turn, call: id, integration, tool, input, at });
-    const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
-    const limitMs = declaredMs ?? watchdog.toolCallMs;
     const call: OpenCall = {
       id,
       tool,
       integration,
       startedAt,
-      due: startedAt + limitMs,
+      due: Number.POSITIVE_INFINITY,
       heapIndex: -1,
-      expire: () => this.#watchdogFired(call, limitMs),
+      expire: () => undefined,
+      spent: undefined,
       resolve,
       dispatched: false,
       pending: undefined,
@@ -177,9 +184,43 @@ export class TurnCalls {
       rule: undefined,
       firedBy: undefined,
     };
+    const rounds = this.#open.size === 0 ? 1 : 0;
     this.#open.set(id, call);
     watch.pendingCalls++;
     watch.progressed(startedAt);
+    const begin = (): void => this.#begin(call, input, options, stream);
+    this.#await(call, { toolCalls: 1, rounds }, begin, options.signal);
+    return (facts) => {
+      if (this.#open.has(id)) this.#end(call, facts);
+    };
+  }
+
+  /** Has a call begin once it has its budget, for which it asks again until then. Nothing of it is written before. */
+  #await(call: OpenCall, costs: Spending, begin: () => void, signal: AbortSignal | undefined): void {
+    const { clock, deadlines, budget } = this.#scope;
+    call.spent = budget?.take(costs, this.#turn.number);
+    if (call.spent === undefined) begin();
+    else if (signal?.aborted === true) this.#end(call, cancelled(signal.reason, false));
+    else {
+      call.due = clock.now() + askAgainMs;
+      call.expire = () => this.#await(call, costs, begin, signal);
+      deadlines.set(call);
+    }
+  }
+
+  /** Writes a call down, then makes it. */
+  #begin(call: OpenCall, input: unknown, options: CheckedToolCall, stream: ToolStreaming | undefined): void {
+    const { id: session, clock, deadlines, history, tools, watchdog } = this.#scope;
+    const { ledger, number: turn, watch } = this.#turn;
+    const { id, integration, tool } = call;
+    const now = clock.now();
+    const at = clock.wallNow();
+    const seq = history.addCall({ type: 'tool_call', turn, call: id, integration, tool, input, at });
+    const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
+    const limitMs = declaredMs ?? watchdog.toolCallMs;
+    call.due = now + limitMs;
+    call.expire = () => this.#watchdogFired(call, limitMs);
+    watch.progressed(now);
     deadlines.set(call);
     const settings: ToolCallSettings = {
       session,
@@ -192,14 +233,12 @@ export class TurnCalls {
       overallMs: limitMs + 1,
       longRunning: declaredMs !== undefined,
       late: (value) => this.#late(call, value),
+      spent: (costs) => this.#scope.budget?.spend(costs, turn),
       stream,
-    };
-    const end = (facts: FailureFacts): void => {
-      if (this.#open.has(id)) this.#end(call, facts);
     };
     if (ledger === undefined) {
       this.#dispatch(call, input, settings);
-      return end;
+      return;
     }
     const effect = options.effect ?? tools.effect(integration, tool, input);
     const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, session) : undefined;
@@ -213,7 +252,6 @@ export class TurnCalls {
     // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
     if (earlier !== undefined) this.#answer(call, earlier);
     else void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
-    return end;
   }
 
   /** The call is in the ledger, or cannot be: only now may it have effects. */
@@ -308,6 +346,10 @@ export class TurnCalls {
     watch.progressed(now);
     this.#keep(call, result, failure, now);
     const at = clock.wallNow();
+    if (call.spent !== undefined) {
+      call.resolve(result, failure);
+      return;
+    }
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
     if (seq !== undefined && !isLeft(call, failure)) void ledger?.settle(call.id, result, seq, at);

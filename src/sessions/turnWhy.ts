@@ -64,7 +64,7 @@ function rulesOf(
     ),
   ];
   // Calls and questions have limits of their own; the turn's counts only while there are none.
-  if (rules.length === 0) {
+  if (rules.length === 0 && calls.length === 0) {
     const what = `turn ${turn.number}`;
     rules.push({ id: `turn-${turn.number}`, rule: 'turn', inMs: watch.inMs(now), what });
   }
@@ -73,6 +73,7 @@ function rulesOf(
 }
 
 function rulesOfCall({ call: { call, tool: what, progress }, watchdogInMs }: WatchedCall): readonly RuleWhy[] {
+  if (watchdogInMs === undefined) return [];
   const watchdog = { id: watchdogRule(call), rule: 'tool_call' as const, inMs: watchdogInMs, what, call };
   // A rule that comes after the watchdog comes never.
   if (progress === undefined || progress.next.inMs > watchdogInMs) return [watchdog];

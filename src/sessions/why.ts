@@ -48,7 +48,7 @@ export interface ToolCallWhy {
   /** Absent while the call is being written to the ledger. */
   readonly progress?: CallWhy | undefined;
   readonly target?: TargetWhy | undefined;
-  /** What the prompt of an agent waits for, in words. @defaultValue not known */
+  /** What the prompt of an agent, or a call without its budget, waits for, in words. @defaultValue not known */
   readonly waitsFor?: string | undefined;
   /** Id by which the agent of a prompt knows its conversation. @defaultValue it is no prompt */
   readonly conversation?: string | undefined;
@@ -71,7 +71,8 @@ export interface EndedCallWhy extends Pick<ToolCallWhy, 'call' | 'integration' |
 /** A tool call that is pending, and when the watchdog ends it. */
 export interface WatchedCall {
   readonly call: ToolCallWhy;
-  readonly watchdogInMs: number;
+  /** Undefined of one that waits for its budget. */
+  readonly watchdogInMs: number | undefined;
 }
 
 /** A question that waits for a person. */

@@ -14,7 +14,7 @@ import { createBus } from '../../src/telemetry/bus.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { type Deferred, deferred, isSettled } from '../support/deferred.ts';
 import { hasSqlite, startStore } from '../store/startStore.ts';
-import { ownRates } from '../support/rates.ts';
+import { ownBudgets, ownRates } from '../support/rates.ts';
 import { fault } from '../support/startIntegration.ts';
 
 /** An integration under a root supervisor, whose actor can be made to crash; it is back after 100 ms. */
@@ -35,6 +35,7 @@ function start({ store, consecutiveFailures = 1 }: { store?: Store; consecutiveF
       signals: new SignalFanout(),
       tracing: { tracer: undefined },
       rates: ownRates(clock),
+      budgets: ownBudgets(clock),
       statistics: new CallStatistics(clock, () => undefined),
       flights: new Flights({ clock, bus, store: () => undefined, redact: (fact) => fact }),
       sharedBreakers: new SharedBreakers(clock, () => store),

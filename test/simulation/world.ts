@@ -24,7 +24,7 @@ import { SimulatedIntegration } from './simulatedIntegration.ts';
 import { SimulatedSession } from './simulatedSession.ts';
 import { createTrace, type Trace } from './trace.ts';
 import { WatchedClock } from './watchedClock.ts';
-import { ownRates } from '../support/rates.ts';
+import { ownBudgets, ownRates } from '../support/rates.ts';
 
 export interface WorldOptions {
   readonly seed: number;
@@ -87,6 +87,7 @@ export class World {
       signals: new SignalFanout(),
       tracing: { tracer: undefined },
       rates: ownRates(clock),
+      budgets: ownBudgets(clock),
       statistics: new CallStatistics(clock, () => undefined),
       flights: new Flights({ clock, bus, store: () => undefined, redact: (fact) => fact }),
       sharedBreakers: new SharedBreakers(clock, () => undefined),

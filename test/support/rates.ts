@@ -1,5 +1,6 @@
 import type { CallPathOptions } from '../../src/calls/callPathOptions.ts';
 import { DeadlineQueue } from '../../src/calls/deadlineQueue.ts';
+import type { BudgetParts } from '../../src/calls/rates/budgetAccount.ts';
 import { IntegrationRates, type RateFunctions } from '../../src/calls/rates/integrationRates.ts';
 import type { Operation } from '../../src/calls/operation.ts';
 import { RateBuckets } from '../../src/calls/rates/rateBuckets.ts';
@@ -43,3 +44,10 @@ export function startRated(rate: Partial<RatePolicy>, options: RatedOptions = {}
   const started = startIntegration(policy, operation, { clock, deadlines, rate: own, ...extra });
   return { ...started, clock, deadlines, rates, warnings };
 }
+
+/** Budgets of a runtime without a store, of which nothing is told. */
+export const ownBudgets = (clock: Clock): BudgetParts => ({
+  keeper: new StoredRates(clock, () => undefined),
+  facts: { tell: () => undefined },
+  accounts: new Map(),
+});

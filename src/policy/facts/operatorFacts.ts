@@ -71,7 +71,7 @@ export interface OperatorFacts {
 }
 
 /** Fields that the facts of all orders have in common. */
-interface OrderFact {
+export interface OrderFact {
   /** Author and reason of it, where they said so. */
   by?: string | undefined;
   why?: string | undefined;

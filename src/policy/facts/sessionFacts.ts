@@ -1,8 +1,10 @@
+import type { Metric, Per } from '../budget.ts';
 import type { Effect } from '../effects.ts';
 import type { SpinningForm, SpinningStep } from '../spinning/spinningRule.ts';
+import type { OrderFact } from './operatorFacts.ts';
 import type { EffectOutcome, FailureKind, FailureReason } from '../failures/failure.ts';
 
-/** Facts of sessions. */
+/** Facts of sessions, and of budgets. */
 export interface SessionFacts {
   /** A session is ready to take messages, for the first time or after a restart. */
   'session.started': { session: string; incarnation: number };
@@ -103,4 +105,22 @@ export interface SessionFacts {
     message: string;
     answer: string;
   };
+  /** Of a budget 80 % are spent, whoever spent them. */
+  'budget.warning': BudgetFact;
+  /** A budget is spent: nothing new is begun of what it holds for, until it is raised or a new window begins. */
+  'budget.spent': BudgetFact;
+  /** An operator had another limit hold, until the window ends. */
+  'budget.raised': BudgetFact & OrderFact;
+}
+
+/** A limit of a session, an integration, a proxy or a run, by its `scope`, and what is used of it. */
+interface BudgetFact {
+  scope: string;
+  session?: string | undefined;
+  integration?: string | undefined;
+  per: Per;
+  metric: Metric;
+  most: number;
+  used: number;
+  message: string;
 }

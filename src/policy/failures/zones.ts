@@ -68,7 +68,8 @@ export function zoneAt(text: string): { readonly zone: Zone; readonly length: nu
   return { zone: abbreviations.get(known) ?? regions.get(known), length };
 }
 
-function isZone(name: string): boolean {
+/** Tells whether a name is one of the IANA database. */
+export function isZone(name: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) instanceof Intl.DateTimeFormat;
   } catch {

@@ -142,6 +142,8 @@ describe('the defaults of the schema', () => {
     'toolCallRetry.maxAttempts': real.toolCallRetry.retry.maxAttempts,
     'toolCallRetry.backoffMs': backoff.kind === 'list' ? backoff.delaysMs : undefined,
     'toolCallRetry.transientPatterns': real.toolCallRetry.patterns,
+    'policies.presets.*.budget.zone': 'UTC',
+    'sessions.budget.zone': 'UTC',
     'sessions.historyLimit': session.historyLimit,
     'sessions.mailbox.limit': new Mailbox().limit,
     ...Object.fromEntries(Object.entries(session.watchdog).map(([key, value]) => [`sessions.watchdog.${key}`, value])),

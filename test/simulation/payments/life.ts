@@ -22,7 +22,7 @@ import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';
 import { createRootSupervisor, type RootSupervisor } from '../../../src/supervisor/supervisor.ts';
 import { createBus } from '../../../src/telemetry/bus.ts';
 import { seededRandom } from '../../../testing/random.ts';
-import { ownRates } from '../../support/rates.ts';
+import { ownBudgets, ownRates } from '../../support/rates.ts';
 import { WatchedClock } from '../watchedClock.ts';
 import type { Charge } from './bank.ts';
 import { MortalClock } from './mortalClock.ts';
@@ -82,6 +82,7 @@ export class Life {
       signals: new SignalFanout(),
       tracing: { tracer: undefined },
       rates: ownRates(clock),
+      budgets: ownBudgets(clock),
       statistics: new CallStatistics(clock, () => undefined),
       flights: new Flights({ clock, bus, store: () => undefined, redact: (fact) => fact }),
       sharedBreakers: new SharedBreakers(clock, () => undefined),

@@ -1,5 +1,6 @@
 import { keepsAlerts } from './alerts.ts';
 import { keepsBreakers } from './breakers.ts';
+import { keepsBudgets } from './budgets.ts';
 import { keepsCalls } from './calls.ts';
 import { keepsChildren } from './children.ts';
 import { keepsDeadLetters } from './deadLetters.ts';
@@ -20,6 +21,7 @@ export function keepsAll(engine: Engine): void {
   keepsEvents(engine);
   keepsBreakers(engine);
   keepsRates(engine);
+  keepsBudgets(engine);
   keepsStatistics(engine);
   keepsFlights(engine);
   keepsSpinning(engine);

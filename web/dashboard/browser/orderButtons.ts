@@ -19,6 +19,7 @@ export function buttonsOf(order: OrderName, of: 'integration' | 'session', hasTa
       return { doText: 'Send again' };
     case 'reset':
       return { doText: 'Reset the circuit' };
+    case 'budget':
     case 'isolate':
     case 'probe':
     case 'fire':

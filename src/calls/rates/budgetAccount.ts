@@ -1,0 +1,159 @@
+import * as budgets from '../../policy/budget.ts';
+import type { Facts } from '../../policy/facts/facts.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
+import { notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
+import type { RateLevels } from '../../policy/rateLimit.ts';
+import { amountText, budgetSpentText, limitWords, nameOfScope } from '../../policy/text/budgetText.ts';
+import type { RateKeeper } from './rateBucket.ts';
+
+/** A bucket counts what is used from here down: no limit of its own ever holds, so that limits may change at any time. */
+const whole = 2 ** 36;
+/** End of a window that does not end by itself, in ms from now. */
+const neverMs = 100 * 365 * 24 * 3_600_000;
+/** The part of a limit from which on it is warned of. */
+const warnsFrom = 0.8;
+
+/** The budgets of a runtime. */
+export interface BudgetParts {
+  readonly keeper: RateKeeper;
+  readonly facts: Pick<Facts, 'tell'>;
+  /** By their scopes. */
+  readonly accounts: Map<string, BudgetAccount>;
+}
+
+/** The budget of a session, an integration, a proxy or a run: what all who share the store and its scope have spent of it. Never throws. */
+export class BudgetAccount {
+  readonly budget: budgets.Budget;
+  readonly #scope: string;
+  readonly #parts: BudgetParts;
+  readonly #limits: readonly budgets.Limit[];
+  readonly #names: readonly string[];
+  /** Levels as they were last seen. */
+  #levels: RateLevels = {};
+  #turn = -1;
+  /** End of the day, in wall ms. */
+  #end = 0;
+
+  /** @param scope - `session:NAME`, `integration:NAME`, `api:NAME` or `run:NAME`. */
+  constructor(scope: string, budget: budgets.Budget, parts: BudgetParts) {
+    this.#scope = scope;
+    this.budget = budget;
+    this.#parts = parts;
+    this.#limits = budgets.pers.flatMap((per) =>
+      budgets.metrics.flatMap((metric) => {
+        const most = budgets.readAmount(budget[per]?.[metric] ?? 0);
+        return most === undefined ? [] : [{ per, metric, most }];
+      }),
+    );
+    // What is used of each, and what it was raised to.
+    this.#names = this.#limits.flatMap(({ per, metric }) => [`${per} ${metric}`, `raised ${per} ${metric}`]);
+    parts.accounts.set(scope, this);
+  }
+
+  /** Takes costs, or nothing where a limit is spent: that one is returned. */
+  take(costs: budgets.Spending, turn = 0): budgets.Standing | undefined {
+    const standings = this.standings(costs, turn);
+    // Of what is counted in advance only what is taken: a second call of a round that has begun is no further one.
+    const spent = standings.find(({ metric, used, most }) => {
+      const cost = costs[metric] ?? 0;
+      return (cost > 0 || metric === 'tokens' || metric === 'money') && used - cost >= most;
+    });
+    if (spent === undefined) this.#tell(standings, costs);
+    else this.standings(Object.fromEntries(Object.entries(costs).map(([metric, cost]) => [metric, -cost])), turn);
+    return spent && { ...spent, used: spent.used - (costs[spent.metric] ?? 0) };
+  }
+
+  /** Counts what was spent, whatever is left. */
+  spend(costs: budgets.Spending, turn = 0): void {
+    this.#tell(this.standings(costs, turn), costs);
+  }
+
+  /** Why nothing new is begun; takes costs where it may. */
+  refusal(costs: budgets.Spending): FailureFacts | undefined {
+    const spent = this.take(costs);
+    if (spent === undefined) return undefined;
+    const retryAfterMs = spent.againAt && Math.max(1, Math.ceil(spent.againAt - this.#parts.keeper.now()));
+    const message = budgetSpentText(spent);
+    return { kind: 'spinning', reason: 'budget', message, outcome: 'not_started', retryAfterMs };
+  }
+
+  /** What is spent, for people. */
+  get text(): string {
+    const said = this.standings().map((one) => `${amountText(one.used)} of ${limitWords(one)}`);
+    return `${nameOfScope(this.#scope)} has spent ${said.join(', ')}.`;
+  }
+
+  /** Has a limit such as `tokens=3M/day` hold until its window ends; without a stretch of those for its metric the spent ones, else all. */
+  raise(limit: string, note: OrderNote): OrderResult {
+    const { metric, most: to = 0, per } = budgets.limitIn(limit) ?? {};
+    const known = this.standings().filter((one) => one.metric === metric && (per ?? one.per) === one.per);
+    const spent = known.filter(({ used, most }) => used >= most);
+    const said = (spent.length > 0 ? spent : known).map((one) => {
+      const name = `raised ${one.per} ${one.metric}`;
+      this.#draw({ [name]: to - this.#count(name) });
+      const message = `The budget of ${nameOfScope(this.#scope)} of ${limitWords(one)} was raised to ${amountText(to)}`;
+      this.#parts.facts.tell({ type: 'budget.raised', ...aboutLimit({ ...one, most: to }), message, ...note });
+      return message;
+    });
+    const none = notDone(`${nameOfScope(this.#scope)} has no limit such as ${limit}.`);
+    return said.length === 0 ? none : { ok: true, text: `${said.join('; ')}.` };
+  }
+
+  /** Adds costs. @returns the limits as they stand with them. */
+  standings(costs: budgets.Spending = {}, turn = this.#turn): readonly budgets.Standing[] {
+    if (turn > this.#turn) {
+      this.#turn = turn;
+      // Of a count that there is not yet nothing can be owed to the store.
+      this.#draw({});
+      const ofTurn = this.#names.filter((name) => name.includes('turn'));
+      this.#draw(Object.fromEntries(ofTurn.map((name) => [name, -this.#count(name)])));
+    }
+    const { zone } = this.budget;
+    this.#draw(Object.fromEntries(this.#limits.map(({ per, metric }) => [`${per} ${metric}`, costs[metric]])));
+    return this.#limits.map(({ per, metric, most }) => {
+      const [used, raised] = [this.#count(`${per} ${metric}`), this.#count(`raised ${per} ${metric}`)];
+      const about = { scope: this.#scope, per, metric, most: raised || most, used, zone };
+      return per === 'day' ? { ...about, againAt: this.#end } : about;
+    });
+  }
+
+  #draw(costs: Readonly<Record<string, number | undefined>>): void {
+    const { keeper } = this.#parts;
+    const now = keeper.now();
+    if (now >= this.#end) this.#end = budgets.endOfDay(now, this.budget.zone);
+    // A millisecond early, so that all is there again with the first of the day.
+    const resetMs = (name: string): number => (name.includes('day') ? this.#end - now - 1 : neverMs);
+    const hint = (name: string) => ({ limit: whole, perMs: 1, resetMs: resetMs(name), atOnce: true });
+    const order = {
+      ...{ capacities: {}, spare: 0, patienceMs: Number.POSITIVE_INFINITY },
+      costs: Object.fromEntries(
+        this.#names.map((name) => [name, Number.isFinite(costs[name]) ? (costs[name] ?? 0) : 0]),
+      ),
+      learned: Object.fromEntries(this.#names.map((name) => [name, hint(name)])),
+    };
+    this.#levels = keeper.draw(`budget ${this.#scope}`, order, this.#levels).levels;
+  }
+
+  #count(name: string): number {
+    return whole - (this.#levels[name]?.told?.level ?? whole);
+  }
+
+  /** Tells what these costs crossed: of all who add to a limit one alone sees that. */
+  #tell(standings: readonly budgets.Standing[], costs: budgets.Spending): void {
+    for (const one of standings) {
+      const { metric, used, most } = one;
+      const crosses = (mark: number): boolean => used >= mark && used - (costs[metric] ?? 0) < mark;
+      const warning = `${amountText(used)} of ${limitWords(one)} are spent`;
+      const { tell } = this.#parts.facts;
+      if (crosses(most)) tell({ type: 'budget.spent', ...aboutLimit(one), message: budgetSpentText(one) });
+      else if (crosses(most * warnsFrom)) tell({ type: 'budget.warning', ...aboutLimit(one), message: warning });
+    }
+  }
+}
+
+/** A limit as facts tell of it, with the session or the integration that it is of. */
+function aboutLimit({ scope, per, metric, most, used }: budgets.Standing) {
+  const [kind = ''] = scope.split(':');
+  const name = /^(?:session|integration)$/.test(kind) && { [kind]: nameOfScope(scope) };
+  return { scope, ...name, per, metric, most, used };
+}

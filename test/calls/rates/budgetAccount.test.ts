@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { BudgetAccount } from '../../../src/calls/rates/budgetAccount.ts';
+import { budgetKeys, type BudgetInput } from '../../../src/policy/budget.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
+import { readOptions } from '../../../src/policy/options/readOptions.ts';
+import { StoredRates } from '../../../src/runtime/rateKeeper.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
+import { hasSqlite, startStore } from '../../store/startStore.ts';
+
+function openAccount(clock: SimulatedClock, budget: BudgetInput, store?: Store, facts: Fact[] = []) {
+  const keeper = new StoredRates(clock, () => store);
+  const parts = { keeper, facts: { tell: (fact: Fact) => void facts.push(fact) }, accounts: new Map() };
+  const account = new BudgetAccount('session:main', readOptions('budget', budget, budgetKeys), parts);
+  return { account, facts, types: () => facts.map(({ type }) => type) };
+}
+
+const call = { toolCalls: 1 };
+const dayMs = 24 * 3_600_000;
+
+describe('an account of a budget', () => {
+  it('[G-16] takes until a limit is spent, tells of 80 % and of the end once, and counts nothing that it refuses', () => {
+    const { account, types, facts } = openAccount(new SimulatedClock(), { session: { toolCalls: 10 } });
+    const taken = Array.from({ length: 14 }, () => account.take(call) === undefined);
+    expect(taken.filter(Boolean)).toHaveLength(10);
+    expect(types()).toEqual(['budget.warning', 'budget.spent']);
+    expect(facts[0]).toMatchObject({ session: 'main', per: 'session', metric: 'toolCalls', used: 8, most: 10 });
+    expect(account.take(call)).toMatchObject({ used: 10, most: 10 });
+    expect(account.standings()).toMatchObject([{ used: 10 }]);
+  });
+
+  it('[G-16] refuses what is counted afterwards once that is spent, and lets what is under way exceed it', () => {
+    const { account, types } = openAccount(new SimulatedClock(), { session: { tokens: 1000, toolCalls: 100 } });
+    expect(account.take(call)).toBe(undefined);
+    account.spend({ tokens: 999 });
+    expect(account.take(call)).toBe(undefined);
+    account.spend({ tokens: 500 });
+    expect(account.take(call)).toMatchObject({ metric: 'tokens', used: 1499 });
+    expect(types()).toEqual(['budget.warning', 'budget.spent']);
+    expect(account.standings().find(({ metric }) => metric === 'toolCalls')).toMatchObject({ used: 2 });
+  });
+
+  it('[G-16] begins each turn and each day anew, and all of a session never', async () => {
+    const clock = new SimulatedClock();
+    const { account } = openAccount(clock, {
+      turn: { toolCalls: 2 },
+      session: { toolCalls: 5 },
+      day: { toolCalls: 4 },
+    });
+    const tries = (turn: number, times: number) =>
+      Array.from({ length: times }, () => account.take(call, turn)?.per ?? 'taken');
+    expect(tries(1, 3)).toEqual(['taken', 'taken', 'turn']);
+    expect(tries(2, 3)).toEqual(['taken', 'taken', 'turn']);
+    expect(tries(3, 1)).toEqual(['day']);
+    await clock.advance(dayMs - (clock.wallNow() % dayMs));
+    expect(tries(3, 2)).toEqual(['taken', 'session']);
+    await clock.advance(3 * dayMs);
+    expect(tries(4, 1)).toEqual(['session']);
+    expect(account.standings().map(({ per, used }) => [per, used])).toEqual([
+      ['turn', 0],
+      ['session', 5],
+      ['day', 0],
+    ]);
+  });
+
+  it('[G-16] goes on when it is raised, until the window ends', async () => {
+    const clock = new SimulatedClock();
+    const { account, facts } = openAccount(clock, { day: { toolCalls: 2 }, session: { tokens: 50 } });
+    account.take({ toolCalls: 2 });
+    expect(account.take(call)?.againAt).toBe(clock.wallNow() - (clock.wallNow() % dayMs) + dayMs);
+    expect(account.raise('toolCalls=4', { by: 'anna' })).toEqual({
+      ok: true,
+      text: 'The budget of main of 2 tool calls of the day was raised to 4.',
+    });
+    expect(facts.at(-1)).toMatchObject({ type: 'budget.raised', by: 'anna', most: 4, used: 2 });
+    expect([account.take(call), account.take(call), account.take(call)?.most]).toEqual([undefined, undefined, 4]);
+    expect(account.raise('money=4', {})).toEqual({ ok: false, text: 'main has no limit such as money=4.' });
+    expect(account.raise('tokens=4/turn', {}).ok).toBe(false);
+    await clock.advance(dayMs);
+    expect([account.take({ toolCalls: 2 }), account.take(call)?.most]).toEqual([undefined, 2]);
+  });
+
+  it('[G-16] raises the limit that is spent, not the wider one', () => {
+    const { account } = openAccount(new SimulatedClock(), { turn: { toolCalls: 1 }, session: { toolCalls: 9 } });
+    account.take(call, 1);
+    account.raise('toolCalls=3', {});
+    expect(account.standings().map(({ per, most }) => [per, most])).toEqual([
+      ['turn', 3],
+      ['session', 9],
+    ]);
+    account.take({}, 2);
+    expect(account.standings().map(({ most }) => most)).toEqual([1, 9]);
+  });
+
+  it('[G-16] counts money to the cent over ten thousand requests', () => {
+    const { account } = openAccount(new SimulatedClock(), { session: { money: 1000 } });
+    for (let i = 0; i < 10_000; i++) account.spend({ money: 0.0317 });
+    expect(account.standings()[0]?.used).toBeCloseTo(317, 1);
+  });
+
+  it.skipIf(!hasSqlite)(
+    '[G-16] is of all processes on one file: exactly what there is is taken, told by one',
+    async () => {
+      const { store, clock, path } = await startStore();
+      const { store: other } = await startStore({ path, clock });
+      const facts: Fact[] = [];
+      const [one, two] = [store, other].map(
+        (each) => openAccount(clock, { day: { requests: 10 } }, each, facts).account,
+      );
+      const taken = Array.from(
+        { length: 20 },
+        (_, i) => (i % 3 === 0 ? one : two)?.take({ requests: 1 }) === undefined,
+      );
+      expect(taken.filter(Boolean)).toHaveLength(10);
+      expect(facts.map(({ type }) => type)).toEqual(['budget.warning', 'budget.spent']);
+      two?.raise('requests=12', {});
+      expect([one?.take({ requests: 2 }), one?.take({ requests: 1 })?.most]).toEqual([undefined, 12]);
+    },
+  );
+
+  it.skipIf(!hasSqlite)('[G-16] is kept: a new process goes on with what was spent and raised', async () => {
+    const { store, clock, path } = await startStore();
+    const before = openAccount(clock, { session: { tokens: '1k' } }, store).account;
+    before.spend({ tokens: 1200 });
+    before.raise('tokens=2000', {});
+    await store.close();
+    const { store: next } = await startStore({ path, clock });
+    const after = openAccount(clock, { session: { tokens: '1k' } }, next).account;
+    expect(after.standings()).toMatchObject([{ used: 1200, most: 2000 }]);
+    expect(after.take({ toolCalls: 1 })).toBe(undefined);
+  });
+});

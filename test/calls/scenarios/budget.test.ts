@@ -1,0 +1,69 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGateway } from '../../../src/gateway/gateway.ts';
+import type { Fact } from '../../../src/policy/facts/facts.ts';
+import type { PolicyInput } from '../../../src/policy/policyInput.ts';
+import { SimulatedClock } from '../../../testing/simulatedClock.ts';
+
+const dayMs = 24 * 3_600_000;
+
+async function start(policy: PolicyInput, operation: (input: number) => unknown = (input) => input) {
+  const clock = new SimulatedClock();
+  const gateway = createGateway({ store: ':memory:', clock, random: () => 0.5, control: false, logger: false });
+  const facts: Fact[] = [];
+  gateway.on('*', (fact) => void facts.push(fact));
+  let made = 0;
+  const llm = gateway.integration('llm', { policy }, (input: number, { spent }) => {
+    made++;
+    spent({ tokens: 100 });
+    spent({ tokens: 250 });
+    return operation(input);
+  });
+  await gateway.start();
+  onTestFinished(() => gateway.stop());
+  return { llm, clock, made: () => made, told: (type: string) => facts.filter((fact) => fact.type === type) };
+}
+
+describe('the budget of an integration', () => {
+  it('[G-16] refuses calls once it is spent, until the next day, and counts that against nobody', async () => {
+    const { llm, clock, made, told } = await start({ budget: { day: { requests: 3 } } });
+    const outcomes = [];
+    for (let i = 0; i < 5; i++) outcomes.push(await llm.call(i));
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, true, false, false]);
+    expect(outcomes[4]).toMatchObject({
+      failure: { kind: 'spinning', reason: 'budget', outcome: 'not_started', retryable: true, attempts: 0 },
+    });
+    const { failure } = outcomes[4] as { failure: { retryAfterMs: number; message: string } };
+    expect(failure.retryAfterMs).toBe(dayMs - (clock.wallNow() % dayMs));
+    expect(failure.message).toBe(
+      'llm has spent 3 and waits for its budget of 3 requests of the day; goes on at 00:00 UTC, or: unwedge budget llm --requests 5',
+    );
+    expect([llm.state, llm.breaker.state, made()]).toEqual(['idle', 'closed', 3]);
+    expect(told('budget.spent')).toMatchObject([{ integration: 'llm', scope: 'integration:llm' }]);
+    await clock.advance(failure.retryAfterMs);
+    expect(await llm.call(6)).toMatchObject({ ok: true });
+  });
+
+  it('[G-16] counts the last word on tokens of each attempt, and retries as requests; what is under way ends', async () => {
+    let fails = 2;
+    const { llm, clock, made, told } = await start({ budget: { day: { requests: 10, tokens: '0.6k' } } }, (input) => {
+      if (fails-- > 0) throw Object.assign(new Error('busy'), { status: 503 });
+      return input;
+    });
+    const first = llm.call(1);
+    await clock.advance(10_000);
+    expect(await first).toMatchObject({ ok: true });
+    expect(made()).toBe(3);
+    expect(told('budget.spent')).toMatchObject([{ metric: 'tokens', used: 600 }]);
+    expect(await llm.call(2)).toMatchObject({ failure: { kind: 'spinning' } });
+  });
+
+  it('[G-16] ends the retries of a call that it no longer has room for, with what is known of its effect', async () => {
+    const { llm, clock, made } = await start({ budget: { day: { requests: 2 } } }, () => {
+      throw Object.assign(new Error('busy'), { status: 503 });
+    });
+    const call = llm.call(1);
+    await clock.advance(60_000);
+    expect(await call).toMatchObject({ failure: { kind: 'spinning', reason: 'budget', attempts: 2 } });
+    expect(made()).toBe(2);
+  });
+});
