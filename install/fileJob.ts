@@ -105,6 +105,7 @@ export class FileJob {
       rules: agent.rules?.(this.#world, project),
       launcher: this.#launcher,
       withRequestedHooks: this.#request.withCodexHooks,
+      withGuard: this.#request.withGuard === true ? isOfGuard(this.#file) : undefined,
       isThere: (path) => this.#world.files.facts(path) !== undefined,
       isWindows: this.#world.platform === 'win32',
       scripts,
@@ -151,6 +152,8 @@ export class FileJob {
   }
 
   #gone(record: FileRecord | undefined): FileReport | undefined {
+    if (this.#request.withGuard === true && !this.#request.undo && isOfGuard(this.#file))
+      return this.#report({ status: 'left', why: 'it is not there; write `{}` into it for the guard' });
     if (!this.#request.undo || record === undefined) return undefined;
     if (!this.#request.dryRun) this.#state.note(this.#file.path, undefined);
     return this.#report({ status: 'same', why: 'it is gone' });
@@ -166,6 +169,9 @@ export class FileJob {
     return { agent, path, scope, entries: [], notes: [], ...part };
   }
 }
+
+const isOfGuard = ({ hooks, format, scope }: ConfigFile): boolean =>
+  hooks === 'grouped' && format === 'json' && scope === 'user';
 
 /** Packages in archives, or with links that only the runtime of their package manager follows. */
 const plugAndPlay = /\.zip[\\/]|[\\/](?:__virtual__|unplugged)[\\/]/;

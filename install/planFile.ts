@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFile, FileSetting } from './configFile.ts';
 import { bytesOf, type Document, readDocument, readValue } from './document.ts';
 import type { EntryReport } from './entry.ts';
+import { addGuard, guardEntry, valueWithoutGuard, withoutGuard } from './guard.ts';
 import type { EntryRecord, FileRecord, SettingRecord } from './record.ts';
 import { applyEdits, DocumentError, type Range, type TextEdit } from './tree.ts';
 import { unwrapEntries, type Unwrapped } from './unwrapFile.ts';
@@ -40,11 +41,13 @@ export function planWrap(
   record: FileRecord | undefined,
 ): FilePlan {
   const document = readDocument(bytes, file.format);
-  const judged = wrapEntries(document, file, wrapping);
+  const judged = wrapping.withGuard === undefined ? wrapEntries(document, file, wrapping) : [];
+  const guard = wrapping.withGuard === true ? addGuard(document, wrapping.launcher) : [];
   const isInFront = judged.some(({ report }) => report.kind === 'server' && report.action !== 'left');
   const put = isInFront && file.setting !== undefined ? writeSetting(document, file.setting) : undefined;
-  const edits = [...judged.flatMap((each) => each.edits), ...(put === undefined ? [] : [put.edit])];
+  const edits = [...judged.flatMap((each) => each.edits), ...(put === undefined ? [] : [put.edit]), ...guard];
   const entries = [...judged.map(({ report }) => report), ...(put === undefined ? [] : [put.report])];
+  if (wrapping.withGuard === true) entries.push(guardEntry(guard.length > 0 ? 'set' : 'already'));
   if (edits.length === 0) {
     const { entries: records = [], setting } = record ?? {};
     return { document, edits, entries, after: undefined, original: bytes, records, setting };
@@ -98,7 +101,8 @@ const editsOf = ({ entries, setting }: Own): readonly TextEdit[] => [
 ];
 
 function restoredText(document: Document, own: Own): string {
-  return applyEdits(document.text, editsOf(own));
+  const text = applyEdits(document.text, editsOf(own));
+  return document.format === 'json' ? withoutGuard(text) : text;
 }
 
 /**
@@ -113,9 +117,11 @@ export function planUnwrap(
 ): FilePlan {
   const document = readDocument(bytes, file.format);
   const ours = findOwn(document, file, record, scripts);
-  const edits = editsOf(ours);
+  const text = restoredText(document, ours);
+  const hasGuard = text !== applyEdits(document.text, editsOf(ours));
+  const edits = hasGuard ? [{ range: [0, document.text.length], text } as const] : editsOf(ours);
   const entries = [...ours.entries, ...(ours.setting === undefined ? [] : [ours.setting])].map(({ report }) => report);
-  const text = applyEdits(document.text, edits);
+  if (hasGuard) entries.push(guardEntry('restored'));
   if (edits.length > 0) {
     readDocument(bytesOf(document, text), file.format);
     checkSame(document, text, ours.entries, ours.setting);
@@ -134,7 +140,8 @@ export function checkSame(document: Document, other: string, ours: readonly Unwr
   const value = readValue(document.text, document.format);
   for (const entry of ours) restore(value, entry);
   if (setting !== undefined) restoreSetting(value as Record<string, unknown>, setting);
-  if (!isDeepStrictEqual(value, readValue(other, document.format))) {
+  const same = document.format === 'json' ? valueWithoutGuard : (each: unknown) => each;
+  if (!isDeepStrictEqual(same(value), same(readValue(other, document.format)))) {
     throw new DocumentError('what would be written does not say the same as before');
   }
 }

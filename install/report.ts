@@ -40,6 +40,8 @@ export interface InstallRequest {
   readonly withProject: boolean;
   /** Hooks of Codex too, which the user has to trust anew. */
   readonly withCodexHooks: boolean;
+  /** The guard against repetition alone, in hooks of the user. */
+  readonly withGuard?: boolean | undefined;
   readonly undo: boolean;
   /** Nothing is written; the report has the diffs. */
   readonly dryRun: boolean;

@@ -19,6 +19,8 @@ export interface Wrapping {
   readonly launcher: Launcher;
   /** True where hooks are wrapped that an agent has to be asked for. */
   readonly withRequestedHooks: boolean;
+  /** Tells whether the file gets the guard against repetition; then nothing is wrapped. Undefined: it was not asked for. */
+  readonly withGuard?: boolean | undefined;
   readonly isThere: (path: string) => boolean;
   readonly isWindows: boolean;
   /** Paths of this program, of now and of before. */

@@ -1,10 +1,11 @@
-import { type Args, type OptionSpecs, flag, defineForm } from '../command.ts';
+import { type Args, type OptionSpecs, flag, defineForm, text } from '../command.ts';
 
 /** The options of `unwedge install`. */
 export const installOptions = {
   all: flag('every agent that has a configuration here'),
   project: flag('files of the project too, which others may share'),
   'codex-hooks': flag('hooks of Codex too: it does not run them until you trust them anew in /hooks'),
+  guard: text('spinning', 'only the guard of `unwedge hook --guard spinning`, into hooks of the user', ['spinning']),
   'dry-run': flag('show what would change, as a diff without secrets, and write nothing'),
   undo: flag('take unwedge out again'),
 } as const satisfies OptionSpecs;
@@ -14,7 +15,7 @@ export type InstallArgs = Args<typeof installOptions>;
 
 /** `unwedge install`; only its options are here, so that asking for help loads no parser. */
 export const form = defineForm({
-  usage: 'install AGENT|--all [--dry-run] [--project] [--codex-hooks] [--undo] [--json]',
+  usage: 'install AGENT|--all [--dry-run] [--project] [--codex-hooks] [--guard spinning] [--undo] [--json]',
   details: [
     'AGENT is claude, codex, cursor, vscode, openclaw, zed, jetbrains or acpx.',
     'A server on stdio is started by `unwedge mcp --` from then on, a command hook by `unwedge hook --`, an agent of an editor by `unwedge acp --`.',

@@ -63,6 +63,7 @@ function requestOf(args: InstallArgs): InstallRequest {
     agents: agent === undefined ? agentNames : [agent],
     withProject: args.project,
     withCodexHooks: args['codex-hooks'],
+    withGuard: knownWord('value of --guard', args.guard, ['spinning']) !== undefined,
     undo: args.undo,
     dryRun: args['dry-run'],
   };
@@ -192,8 +193,9 @@ const toolLimit =
 const isAgentsAlone = (files: readonly FileReport[]): boolean =>
   files.every(({ entries }) => entries.every(({ kind, action }) => kind === 'agent' || action === 'left'));
 
-function commandLine({ agents: names, withProject, withCodexHooks, undo }: InstallRequest): string {
+function commandLine({ agents: names, withProject, withCodexHooks, withGuard, undo }: InstallRequest): string {
   const options = [withProject ? ' --project' : '', withCodexHooks && !undo ? ' --codex-hooks' : ''];
+  if (withGuard === true && !undo) options.push(' --guard spinning');
   return `unwedge install ${names.length === 1 ? names.join('') : '--all'}${options.join('')}`;
 }
 
