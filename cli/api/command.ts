@@ -42,7 +42,7 @@ export const form = defineForm({
     'goes on by itself: Claude Code by a cut, Codex by `response.failed`, others by an error event; never in good order.',
     'A key that is over its limit waits alone; an API that is down is tried by one request, for which the others wait.',
     'The conversation in each request is looked at for calls that are made and answered alike again and again. `--spinning end` ends the turn after 20',
-    'equal failures: the request is refused, as its client does not ask again.',
+    'equal failures: the request is refused, as its client does not ask again. A stream that says one passage over and over it ends as one that broke.',
     'Nothing of what is said is kept, and of headers the id of a conversation that repeats itself alone: `unwedge status` and `unwedge events` show what failed.',
     'SIGTERM and Ctrl-C let answers end for --drain first.',
     'Exit codes: 0 never, 1 it could not listen, 2 wrong usage, 128+n ended by signal n.',

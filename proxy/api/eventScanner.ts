@@ -1,5 +1,6 @@
 import { CallScan } from './callScan.ts';
-import { isModelContent } from '../../src/streams/face.ts';
+import { RepeatedText } from '../../src/policy/spinning/face.ts';
+import { isModelContent, wordsIn } from '../../src/streams/face.ts';
 import type { Dialect } from './route.ts';
 
 /**
@@ -65,6 +66,9 @@ export class EventScanner {
   isComplete = false;
   /** An event has come that says that the answer failed. */
   hasFailed = false;
+  /** Length of the passage that its text is over and over, once it is. */
+  repeats: number | undefined = undefined;
+  readonly #text = new RepeatedText();
   readonly #dialect: Dialect;
   readonly #calls: CallScan;
   /** Data of the event that failed the answer, as far as it is kept. */
@@ -191,7 +195,9 @@ export class EventScanner {
       if (line.startsWith('event:')) this.#name = line.slice(line[6] === ' ' ? 7 : 6);
     } else if (first === letterD && bytes[start + 4] === 0x3a) {
       this.#hasData = true;
-      this.#says ||= isModelContent(this.#name, bytes.toString('latin1', start + 5, Math.min(end, start + mostRead)));
+      const data = bytes.toString('utf8', start + 5, Math.min(end, start + mostRead));
+      this.#says ||= isModelContent(this.#name, data);
+      this.repeats ??= this.#text.push(wordsIn(data));
       if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(bytes, start + 5, end);
       else {
         this.#dataHead ??= bytes.toString('latin1', start + 5, Math.min(end, start + lineHead));

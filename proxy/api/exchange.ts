@@ -9,6 +9,7 @@ import {
   mayRepeat,
 } from '../../src/policy/failures/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
+import { repeatsItself } from '../../src/policy/spinning/face.ts';
 import type { LayerWhy } from '../../src/sessions/face.ts';
 import type { StreamedAttempt } from '../../src/streams/face.ts';
 import type { ContentLimits } from './contentWatch.ts';
@@ -200,6 +201,14 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
       ? `${upstream.host} cannot be reached${what}`
       : `The connection to ${upstream.host} broke${what}`;
     return { ...this.judged(facts), message, cause: undefined };
+  }
+
+  repeatsItself(characters: number): FailureFacts | undefined {
+    const { spinning } = this.limits;
+    if (spinning === 'off') return undefined;
+    const { integration, callName: call, settings } = this;
+    this.upstream.tell({ type: 'call.repeats_itself', integration, call, label: settings.label, characters });
+    return spinning === 'hold' || spinning === 'end' ? repeatsItself(characters) : undefined;
   }
 
   /** Tells whether another attempt may follow a failure of this kind. */

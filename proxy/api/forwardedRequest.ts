@@ -41,5 +41,7 @@ export interface ForwardedRequest {
   judged(facts: FailureFacts): FailureFacts;
   judgedError(error: unknown): FailureFacts;
   mayFollow(facts: FailureFacts): boolean;
+  /** Tells that the text is one passage over and over. @returns the failure that it is, where it ends */
+  repeatsItself(characters: number): FailureFacts | undefined;
   commit(answer: IncomingMessage, headers: readonly string[]): void;
 }

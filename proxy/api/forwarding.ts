@@ -46,6 +46,7 @@ export class Forwarding {
   /** Failure of the answer in the words of the upstream, which pass to the client as they came. */
   #failure: FailureFacts | undefined = undefined;
   #isOver = false;
+  #hasRepeated = false;
   /** True where the connection that the body ended with was reset, where Node tells that as an end. */
   #wasReset = false;
   /** Reader, where the host asks for telemetry. */
@@ -208,7 +209,7 @@ export class Forwarding {
       const { isOver: wasOver, mayBreak: couldBreak } = scanner;
       scanner.push(chunk);
       if (!exchange.isCommitted && !this.#mayPass(scanner, chunk)) return;
-      if (this.#isWithoutContent(scanner)) return;
+      if (this.#isWithoutContent(scanner) || this.#isEndedAsRepetition(scanner)) return;
       if (scanner.isOver && !wasOver) this.#awaitEnd(openAfterLastMs);
       else if (scanner.mayBreak && !couldBreak) this.#awaitEnd(openAfterFinishMs);
       else if (!scanner.mayBreak && couldBreak) this.#awaitMore();
@@ -244,6 +245,15 @@ export class Forwarding {
     const message = `${upstream.host} sent signs of life alone for ${formatDuration(passedMs)}`;
     this.#fail({ kind: 'timeout', reason: 'idle_timeout', message, outcome: 'unknown', breaker: 'ignored' });
     return true;
+  }
+
+  /** Tells of a text that repeats itself, once; by option it ends there. */
+  #isEndedAsRepetition({ repeats }: EventScanner): boolean {
+    if (repeats === undefined || this.#hasRepeated) return false;
+    this.#hasRepeated = true;
+    const failure = this.#exchange.repeatsItself(repeats);
+    if (failure !== undefined) this.#fail(failure);
+    return this.#isOver;
   }
 
   /** The first of the answer goes to the client. @returns false where Node can write no such answer. */

@@ -72,7 +72,8 @@ const apiProxyKeys = {
   wholeMs: duration({ default: 300_000 }),
   /**
    * How far it goes against calls of tools that are made and answered alike again and again, by the conversation in each request. `notice`, `tell`: an event and a
-   * header of the answer. `hold`, `end`: 20 equal failures since the last message of a person end the turn. @defaultValue 'notice'
+   * header of the answer. `hold`, `end`: 20 equal failures since the last message of a person end the turn. Likewise for a stream whose text is one passage over and
+   * over: an event, and by `hold` or `end` its end as a failure. @defaultValue 'notice'
    */
   spinning: choice(spinningChoices, { default: 'notice', given: {} as SpinningChoice }),
   /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import { Agent as SecureAgent, request as requestSecure } from 'node:https';
 import { serverOf } from '../../src/integrations/http/face.ts';
+import type { Fact } from '../../src/policy/facts/face.ts';
 import type { FailureKind } from '../../src/policy/failures/face.ts';
 import { type CallPath, type CallSettings, defaultSettings } from '../../src/calls/face.ts';
 import { formatDuration, say } from '../../src/policy/text/face.ts';
@@ -113,6 +114,10 @@ export class Upstream {
     if (this.#unreachable === code) return;
     this.#unreachable = code;
     say(this.#runtime.logger, 'warn', `${this.host} cannot be reached (${code})`);
+  }
+
+  tell(fact: Fact): void {
+    this.#runtime.bus.tell(fact);
   }
 
   reached(): void {

@@ -35,6 +35,19 @@ export function isModelContent(name: string | undefined, data: string): boolean 
   return ofEvent(known, body) ?? ofChunk(body) ?? true;
 }
 
+/** Types of events with a part of the text of an answer, or of a thought. */
+const textTypes = /^(?:content_block_delta|response\.\w*(?:text|refusal)\.delta)$/;
+const textField = /"(?:text|content|delta|thinking|reasoning|reasoning_content)"\s*:\s*"((?:[^"\\]|\\.)*)"/;
+
+/** The words that an event adds to the text of an answer, or to a thought; no arguments of calls, and no text that is told as a whole once more. */
+export function wordsIn(data: string): string {
+  const type = /"type"\s*:\s*"([\w.]+)"/.exec(data.slice(0, 300))?.[1];
+  if (type === undefined ? /"(?:functionCall|tool_calls)"/.test(data) : !textTypes.test(type)) return '';
+  const said = textField.exec(data)?.[1] ?? '';
+  const read = said.includes('\\') ? parsedJson(`"${said}"`) : said;
+  return typeof read === 'string' ? read : '';
+}
+
 /** Judges events that have names; undefined for any other. */
 function ofEvent(name: string | undefined, body: object): boolean | undefined {
   switch (name) {

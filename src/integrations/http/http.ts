@@ -1,5 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import { lateModule } from '../../actors/process/lateModule.ts';
+import type { Call } from '../../calls/call.ts';
 import type { CallPath } from '../../calls/callPath.ts';
 import { costsSaidBy, ratePartsOf } from '../../calls/rates/integrationRates.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
@@ -60,7 +61,19 @@ export function superviseHttp<P extends HttpParse>(
     const { asksForStream, readStream } = await readStreamModule();
     const prepared = prepareRequest(name, request, options);
     asksForStream(prepared, reading);
-    return readStream(await sendRequest(prepared, sending, context), prepared, reading, sending, context);
+    const repeats = (characters: number): void => {
+      const { number, settings } = context.call as Call<HttpRequest, unknown>;
+      const { label, session } = settings;
+      const about = { integration: name, call: `${name}-${number}`, label, session };
+      runtime.bus.tell({ type: 'call.repeats_itself', ...about, characters });
+    };
+    return readStream(
+      await sendRequest(prepared, sending, context),
+      prepared,
+      reading,
+      { ...sending, repeats },
+      context,
+    );
   };
 
   const path = superviseIntegration(runtime, {

@@ -90,6 +90,11 @@ export const httpKeys = {
    * wins. @defaultValue 600,000
    */
   firstContentMs: duration({ default: 600_000 }),
+  /**
+   * What is done once the last 2,000 characters that a model streams are one passage of 20 to 200 characters over and over: `notice` is the event
+   * `call.repeats_itself`, `end` also ends the stream as a failure (`spinning`). @defaultValue 'notice'
+   */
+  repeatedText: choice(['off', 'notice', 'end'], { default: 'notice' }),
   /** The same between two chunks that have content; an option of the stream wins. @defaultValue none */
   contentMs: duration(),
   /**

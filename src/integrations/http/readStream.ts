@@ -2,6 +2,7 @@ import { costsSaidBy } from '../../calls/rates/integrationRates.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failures/failure.ts';
+import { RepeatedText, repeatsItself } from '../../policy/spinning/repeatedText.ts';
 import type { Costs } from '../../policy/rateLimit.ts';
 import { createLineSplitter } from '../../protocol/lines.ts';
 import type { FactRedactor } from '../../redaction/redactFact.ts';
@@ -11,6 +12,7 @@ import { DecodedStream, type Decoder, type Give } from '../../streams/decodedStr
 import { type EventRules, modelEvents } from '../../streams/eventRules.ts';
 import { eventText } from '../../streams/eventText.ts';
 import type { CheckedReading, HttpChunks, HttpStreamParse } from '../../streams/httpReading.ts';
+import { wordsIn } from '../../streams/modelContent.ts';
 import { type ServerSentEvent, ServerSentEventParser } from '../../streams/serverSentEvents.ts';
 import { errorLineOf, type FailureLimits, failureOf, usualFailureLimits } from './fetchFailure.ts';
 import type { CheckedHttp } from './httpOptions.ts';
@@ -32,7 +34,11 @@ export async function readStream(
   response: Response,
   { url, headers, body }: PreparedRequest,
   { parse = 'events', events, ...limits }: CheckedReading,
-  { options, clock }: { readonly options: CheckedHttp; readonly clock: Clock },
+  {
+    options,
+    clock,
+    repeats,
+  }: Pick<EventDecoderOptions, 'repeats'> & { readonly options: CheckedHttp; readonly clock: Clock },
   { signal, touch, spent }: Pick<AttemptContext, 'signal' | 'touch' | 'spent'>,
 ): Promise<AsyncIterable<HttpChunks[HttpStreamParse]>> {
   const { maxBodyBytes: maxBytes } = options;
@@ -48,7 +54,8 @@ export async function readStream(
     if (parse === 'bytes') return { push: give, end: () => undefined };
     if (parse === 'lines') return lineDecoder((line) => give(line, line.trim() !== ''), maxBytes);
     const rules = events ?? options.events ?? modelEvents;
-    return new EventDecoder(give, { rules, maxBytes, isJson, redact, spent, watchesContent: contentMs !== undefined });
+    const watched = { watchesContent: contentMs !== undefined, repeats, repeatedText: options.repeatedText };
+    return new EventDecoder(give, { rules, maxBytes, isJson, redact, spent, ...watched });
   };
   const written = writers[parse] as ((chunk: HttpChunks[HttpStreamParse]) => string) | undefined;
   return new DecodedStream(source, decoder, {
@@ -112,6 +119,9 @@ interface EventDecoderOptions {
   readonly spent: (costs: Costs) => void;
   /** True where it matters which events have content once one had. */
   readonly watchesContent: boolean;
+  readonly repeatedText: CheckedHttp['repeatedText'];
+  /** Told the length of a passage that the text is over and over. */
+  readonly repeats: (characters: number) => void;
 }
 
 /** Data is text, or what its JSON holds. */
@@ -130,6 +140,7 @@ class EventDecoder implements Decoder {
   #costs: Costs = {};
   #isFirst = true;
   #hadContent = false;
+  #text: RepeatedText | undefined = new RepeatedText();
 
   constructor(give: GiveEvent, options: EventDecoderOptions) {
     this.#give = give;
@@ -174,10 +185,27 @@ class EventDecoder implements Decoder {
     if (failed instanceof Error) throw redact({ failed }).failed;
     if (failed !== undefined) throw new AttemptError(redact(failed));
     this.#isFirst = false;
+    this.#lookForRepetition(event);
     this.isComplete = this.#isLast(event);
     const isContent = this.#isContent(event);
     if (!isJson) this.#give(event, isContent);
     else this.#giveJson(event, isContent);
+  }
+
+  /** Looks into the text of a model alone. @throws AttemptError (`spinning`) where it ends there */
+  #lookForRepetition({ data }: ServerSentEvent): void {
+    const { repeatedText, repeats } = this.#options;
+    if (
+      repeatedText === 'off' ||
+      this.#rules.isContent !== modelEvents.isContent ||
+      this.#rules.recognise !== undefined
+    )
+      return;
+    const characters = this.#text?.push(wordsIn(data));
+    if (characters === undefined) return;
+    this.#text = undefined;
+    repeats(characters);
+    if (repeatedText === 'end') throw new AttemptError(repeatsItself(characters));
   }
 
   #isContent(event: ServerSentEvent): boolean {

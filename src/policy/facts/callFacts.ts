@@ -88,6 +88,8 @@ export interface CallFacts {
   'call.late': CallFact & { attempt: number; ok: boolean; lateByMs: number; error?: string | undefined };
   /** The work of an attempt outlived abort and grace; its place is given to others. */
   'call.abandoned': CallFact & { attempt: number; abandoned: number };
+  /** The text that a model streams became one passage over and over; once a stream. `characters`: the length of the passage. */
+  'call.repeats_itself': CallFact & { characters: number };
   /** A fallback answered in place of the integration. */
   'call.fell_back': CallFact & { kind: FailureKind };
 }

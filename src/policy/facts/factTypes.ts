@@ -13,6 +13,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'call.refused': true,
   'call.late': true,
   'call.abandoned': true,
+  'call.repeats_itself': true,
   'call.fell_back': true,
   'agent.fell_back': true,
   'workflow.*.started': true,

@@ -11,6 +11,7 @@ export {
   spinningKey,
   type SpinningLimits,
 } from './spinningRule.ts';
+export { RepeatedText, repeatsItself } from './repeatedText.ts';
 export {
   repeatRule,
   seenCall,
