@@ -16,7 +16,7 @@ import { ago, counted, wrapLines } from './text.ts';
 
 /** Describes the wait of a live session, for people. @param width - of the terminal. @defaultValue no limit */
 export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): string {
-  const { turn, waiting } = why;
+  const { turn, waiting, spinning } = why;
   const mailbox = counted(waiting, 'message waits', 'messages wait');
   const head =
     turn === undefined
@@ -33,6 +33,8 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
         `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}`,
     ),
   ];
+  const next = spinning?.next === undefined ? '' : `; ${spinning.next.step} after ${spinning.next.more} more`;
+  if (spinning !== undefined) lines.push(`  repeats: ${sanitize(spinning.message + next)}`);
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {
     lines.push('  no call is pending: its handler is at work');
     // It may wait until that can be called again, such as an open circuit.

@@ -143,6 +143,7 @@ function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>): Too
     longRunningMs: () => undefined,
     effect: (_integration, _tool, input) => (input as PlannedCall).about.effect,
     isRead: () => false,
+    repeatRule: () => undefined,
     ruleOf: () => undefined,
     canRecover: () => false,
     recover: () => ({ why: () => undefined }),

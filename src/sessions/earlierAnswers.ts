@@ -45,10 +45,15 @@ function lastTurnOfOthers(history: readonly HistoryEntry[], message: string, tur
   return last;
 }
 
+/** Tells whether it is the answer to an earlier delivery, given again. */
+export const isGivenAgain = (result: ToolResult): boolean =>
+  (result.status === 'ok' ? result.reconciled : 'how' in result ? result.how : undefined) === how;
+
 /** Tells whether its call took effect, or may have. */
 function isAnswer(result: ToolResult): boolean {
-  if (result.status === 'ok') return result.reconciled !== how;
-  if (!('synthetic' in result) || result.how === how) return false;
+  if (isGivenAgain(result)) return false;
+  if (result.status === 'ok') return true;
+  if (!('synthetic' in result)) return false;
   return result.outcome === 'done' || result.outcome === 'unknown' || result.outcome === 'cancelled';
 }
 

@@ -117,9 +117,9 @@ export class SupervisedSession implements Session, Drainable {
     readValue('session', parts.id, name);
     const checked = checkSessionOptions(options);
     const { id, clock, deadlines, facts, tools, tracing, clean = (text) => text } = parts;
-    const { watchdog, historyLimit, budget } = checked;
+    const { watchdog, historyLimit, spinning, budget } = checked;
     const scope: SessionScope = {
-      ...{ id, clock, deadlines, facts, tools, tracing, clean, watchdog, historyLimit },
+      ...{ id, clock, deadlines, facts, tools, tracing, clean, watchdog, historyLimit, spinning },
       budget: budget && parts.budgets && new BudgetAccount(`session:${id}`, budget, parts.budgets),
       mailbox: new Mailbox(checked.mailbox),
       history: new History(historyLimit),
@@ -214,10 +214,11 @@ export class SupervisedSession implements Session, Drainable {
     const { recovering } = this.#persistence;
     const now = this.#scope.clock.now();
     const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
+    const spinning = turn.turn && this.#turns.repeats?.why(turn.turn.turn);
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
     const until = this.#stopped ? now : this.#drain?.until;
     const stopping = until === undefined ? {} : { stopping: stoppingAt({ since: this.#drain?.since, until }, now) };
-    return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn });
+    return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn, spinning });
   }
 
   fire(rule: string, note: OrderNote = {}): OrderResult {
@@ -309,6 +310,7 @@ export class SupervisedSession implements Session, Drainable {
       return;
     }
     this.#scope.history.restore(past.history, past.lastTurn, past.lastSeq);
+    this.#turns.repeats = undefined;
     this.#turns.numberAbove(past.lastTurn);
     this.#intake.numberAbove(past.lastMessage);
   }
@@ -400,7 +402,7 @@ export class SupervisedSession implements Session, Drainable {
     const { cutFor } = this.#turns;
     if (cutFor !== undefined) return cutFor;
     // Its machine is told to close by a restart as well; only a watchdog releases.
-    if (this.state !== 'closing') return this.#turns.releasedFor;
+    if (this.state !== 'closing') return turnEnds.stalled;
     return this.#restartedBy === undefined ? turnEnds.restartedByHand : restartedBy(this.#restartedBy);
   }
 

@@ -1,6 +1,7 @@
 import {
   boolean,
   callback,
+  choice,
   duration,
   integer,
   type Given,
@@ -8,6 +9,7 @@ import {
   type Tell,
   type Values,
 } from '../policy/options/optionKeys.ts';
+import { spinningChoices } from '../policy/spinning/spinningRule.ts';
 import { durationText } from '../policy/text/duration.ts';
 import { budgetKey } from '../policy/budget.ts';
 import { readGiven, readOptions } from '../policy/options/readOptions.ts';
@@ -71,6 +73,11 @@ export const sharedSessionKeys = {
     { given: {} as WatchdogOptions, default: {}, help: "Limits of a session's watchdog." },
     watchdogRule,
   ),
+  /** How far repetition of tool calls without progress leads. @defaultValue `tell`, and 20 equal failures within a message end its turn */
+  spinning: choice(spinningChoices, {
+    usually: '`tell`, and 20 equal failures end the turn',
+    help: 'How far repetition of tool calls without progress leads.',
+  }),
   /** Part of an earlier run that is taken up. @defaultValue messages of the last day, each begun at most 3 times */
   recovery: section(recoveryKeys, {
     given: {} as RecoveryOptions,
@@ -111,7 +118,10 @@ function watchdogRule({ releaseMs, recoveryMs }: Values<typeof watchdogKeys>, te
 }
 
 /** Options that may be given for all sessions of a gateway at once; what a session is given itself wins, figure by figure. */
-export type SessionDefaults = Pick<SessionOptions, 'mailbox' | 'watchdog' | 'recovery' | 'historyLimit' | 'budget'>;
+export type SessionDefaults = Pick<
+  SessionOptions,
+  'mailbox' | 'watchdog' | 'recovery' | 'historyLimit' | 'spinning' | 'budget'
+>;
 
 /** @throws TypeError or RangeError that names the option and its value. */
 export function checkSessionDefaults(options: SessionDefaults = {}): SessionDefaults {
@@ -127,6 +137,7 @@ export function withSessionDefaults(options: SessionOptions, defaults: SessionDe
     watchdog: overlaid(defaults.watchdog, options.watchdog),
     recovery: overlaid(defaults.recovery, options.recovery),
     budget: overlaid(defaults.budget, options.budget),
+    spinning: options.spinning === undefined ? defaults.spinning : options.spinning,
     historyLimit: options.historyLimit === undefined ? defaults.historyLimit : options.historyLimit,
   };
 }

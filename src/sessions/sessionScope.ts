@@ -42,6 +42,7 @@ export interface SessionScope
   readonly budget: BudgetAccount | undefined;
   readonly mailbox: Mailbox<Envelope>;
   readonly history: History;
+  readonly spinning: CheckedSessionOptions['spinning'] | undefined;
   /** True once the session takes nothing new: it has stopped, or will when the turn under way has ended. */
   draining: boolean;
   /** Tells the session's machine, if it runs. */

@@ -19,7 +19,7 @@ import {
   type ToolStream,
 } from './toolRequest.ts';
 import type { QuestionOptions, Turn } from './turn.ts';
-import { type ToolAnswered, TurnCalls } from './turnCalls.ts';
+import { type Repetition, type ToolAnswered, TurnCalls } from './turnCalls.ts';
 
 const spendingKeys = { tokens: number({ default: 0 }), money: number({ default: 0 }) };
 
@@ -43,10 +43,10 @@ export class SessionTurn implements Turn {
   readonly #controller = new AbortController();
   #isDone = false;
 
-  constructor(scope: TurnScope) {
+  constructor(scope: TurnScope, repetition: Repetition) {
     this.#scope = scope;
     markOfWork(this.#controller.signal);
-    this.#calls = new TurnCalls(scope);
+    this.#calls = new TurnCalls(scope, repetition);
     this.#questions = new Questions(scope);
     this.number = scope.number;
     this.session = scope.session.id;

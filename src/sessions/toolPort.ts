@@ -10,6 +10,7 @@ import type { OrderNote } from '../policy/operatorOrder.ts';
 import type { Limits, RetryPolicy } from '../policy/policy.ts';
 import { hasOwnAttempts } from '../policy/presetChain.ts';
 import type { ReconcileLog } from '../policy/reconciler.ts';
+import { repeatRule } from '../policy/spinning/spinningWatch.ts';
 import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
@@ -189,6 +190,8 @@ export function createToolPort(
       const effect = own?.effect ?? target?.effectOf?.(input) ?? target?.effect ?? own?.learnedEffect?.();
       return effectUnder(own?.reconciler, effect);
     },
+    /** Gives what is declared of the repetition of a tool's calls. */
+    repeatRule: (integration: string, tool: string) => repeatRule(targets.get(integration)?.tools.get(tool)),
     /** Tells whether the answers of an integration can be read in several ways. */
     isRead: (integration: string) => targets.get(integration)?.streamedBy !== undefined,
     /** Gives what an integration says of itself; undefined when there is none of that name. */

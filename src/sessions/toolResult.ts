@@ -12,6 +12,8 @@ export interface ToolSuccess<T> {
   readonly retries: number;
   /** The answer was lost, and it was found out that the call took place: how, in words. The value is what a reconcile rule gave. */
   readonly reconciled?: string | undefined;
+  /** Sentence of unwedge's for the agent: the call repeats (`session.spinning`). The value of an MCP tool has it as its last text too. @defaultValue none */
+  readonly note?: string | undefined;
 }
 
 /** The tool, or the way to it, answered with an error. */
@@ -27,6 +29,8 @@ export interface ToolError {
   readonly retryable?: boolean | undefined;
   /** Earliest time to try again, in ms from now; absent where nobody said. */
   readonly retryAfterMs?: number | undefined;
+  /** Sentence of unwedge's at the end of `error`: the call repeats (`session.spinning`). @defaultValue none */
+  readonly note?: string | undefined;
 }
 
 /** Stands for the answer that never came, and says what is known of its effect. */
@@ -50,6 +54,7 @@ const unanswered: ReadonlySet<FailureKind> = new Set([
   'circuit_open',
   'too_many_requests',
   'unavailable',
+  'spinning',
 ]);
 
 /** The result of a tool call that failed. */
@@ -77,4 +82,19 @@ export function withoutSecrets(failure: Failure, clean: (text: string) => string
   const how = failure.how === undefined ? undefined : clean(failure.how);
   if (message === failure.message && how === failure.how) return failure;
   return { ...failure, message, ...(how !== undefined && { how }) };
+}
+
+/** The result with a sentence for the agent: beside an answer, and within it where that is an error or of an MCP tool. */
+export function noted(result: ToolResult, note: string): ToolResult {
+  if (result.status !== 'ok') return { ...result, error: `${result.error} ${note}`, note };
+  const parts = partsOf(result.value);
+  const content = parts && [...parts, { type: 'text', text: note }];
+  return { ...result, value: content === undefined ? result.value : { ...(result.value as object), content }, note };
+}
+
+/** The contents of an MCP tool's answer; undefined of any other. */
+export function partsOf(value: unknown): readonly { readonly text?: unknown }[] | undefined {
+  const { content } = (value ?? {}) as { content?: readonly ({ readonly type?: unknown } | null)[] };
+  const isMcp = Array.isArray(content) && content.length > 0 && content.every((part) => typeof part?.type === 'string');
+  return isMcp ? content : undefined;
 }

@@ -13,6 +13,7 @@ import type { CallRule, Kept } from './sessionStore.ts';
 import type { CheckedToolCall } from './toolRequest.ts';
 import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
+import type { JudgedCall, SessionSpinning } from './sessionSpinning.ts';
 import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 import { callRule, type EndedCallWhy, type WatchedCall, watchdogRule } from './why.ts';
@@ -37,6 +38,7 @@ interface OpenCall extends Deadline {
   /** The operator who has its watchdog act now. */
   firedBy: OrderNote | undefined;
   readonly resolve: ToolAnswered;
+  judged: JudgedCall | undefined;
 }
 
 /** Leaves what a stop ends before it is known what became of it to the next start, whose rule finds that out. */
@@ -66,10 +68,14 @@ const mayDoMore = (effect: Effect | undefined): boolean => effect !== 'readOnly'
 /** Told the one result of a call, and the failure it stands for. */
 export type ToolAnswered = (result: ToolResult, failure: Failure | undefined) => void;
 
+/** Gives what judges the repetition of calls; undefined: nothing does. */
+export type Repetition = () => SessionSpinning | undefined;
+
 /** The tool calls of one turn: each is in the history and the ledger before it is dispatched, and is answered once. */
 export class TurnCalls {
   readonly #turn: TurnScope;
   readonly #scope: SessionScope;
+  readonly #repetition: Repetition;
   readonly #open = new Map<string, OpenCall>();
   readonly #ended: EndedCall[] = [];
   /** Earlier answers to a message that is delivered again. */
@@ -77,8 +83,9 @@ export class TurnCalls {
   #lastCall = 0;
   #over = false;
 
-  constructor(turn: TurnScope) {
+  constructor(turn: TurnScope, repetition: Repetition) {
     this.#turn = turn;
+    this.#repetition = repetition;
     this.#scope = turn.session;
     const { message, number, delivery, session } = turn;
     this.#earlier = delivery > 1 ? new EarlierAnswers(session.history.entries, message, number) : undefined;
@@ -183,6 +190,7 @@ export class TurnCalls {
       endedBy: undefined,
       rule: undefined,
       firedBy: undefined,
+      judged: undefined,
     };
     const rounds = this.#open.size === 0 ? 1 : 0;
     this.#open.set(id, call);
@@ -211,11 +219,15 @@ export class TurnCalls {
   /** Writes a call down, then makes it. */
   #begin(call: OpenCall, input: unknown, options: CheckedToolCall, stream: ToolStreaming | undefined): void {
     const { id: session, clock, deadlines, history, tools, watchdog } = this.#scope;
-    const { ledger, number: turn, watch } = this.#turn;
+    const { ledger, number: turn, message, watch } = this.#turn;
     const { id, integration, tool } = call;
     const now = clock.now();
     const at = clock.wallNow();
-    const seq = history.addCall({ type: 'tool_call', turn, call: id, integration, tool, input, at });
+    const effect = options.effect ?? tools.effect(integration, tool, input);
+    const entry = { type: 'tool_call', turn, call: id, integration, tool, input, at } as const;
+    // The end of a stream does not hold what it said: its successes are not known to be alike.
+    call.judged = this.#repetition()?.begin(entry, message, stream === undefined ? effect : undefined);
+    const seq = history.addCall(entry);
     const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
     const limitMs = declaredMs ?? watchdog.toolCallMs;
     call.due = now + limitMs;
@@ -237,10 +249,9 @@ export class TurnCalls {
       stream,
     };
     if (ledger === undefined) {
-      this.#dispatch(call, input, settings);
+      if (!this.#refused(call)) this.#dispatch(call, input, settings);
       return;
     }
-    const effect = options.effect ?? tools.effect(integration, tool, input);
     const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, session) : undefined;
     call.rule = settledBy?.rule;
     const isOnce = settledBy !== undefined || (options.once === true && mayDoMore(effect));
@@ -251,7 +262,15 @@ export class TurnCalls {
     const more = settledBy && { idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
     // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
     if (earlier !== undefined) this.#answer(call, earlier);
-    else void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
+    else if (!this.#refused(call))
+      void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
+  }
+
+  /** Answers a call that is not made, as it repeats without progress. */
+  #refused(call: OpenCall): boolean {
+    const facts = call.judged && this.#repetition()?.refusal(call.judged);
+    if (facts !== undefined) this.#finish(call, sessionFailure(this.#scope.id, facts, call.integration));
+    return facts !== undefined;
   }
 
   /** The call is in the ledger, or cannot be: only now may it have effects. */
@@ -336,7 +355,7 @@ export class TurnCalls {
     facts.tell({ type: 'session.tool_failed', ...about, retries: result.retries, synthetic });
   }
 
-  #answer(call: OpenCall, result: ToolResult, failure?: Failure): void {
+  #answer(call: OpenCall, given: ToolResult, failure?: Failure): void {
     const { clock, deadlines, history } = this.#scope;
     const { ledger, watch } = this.#turn;
     this.#open.delete(call.id);
@@ -344,6 +363,7 @@ export class TurnCalls {
     watch.pendingCalls--;
     const now = clock.now();
     watch.progressed(now);
+    const result = (call.judged && this.#repetition()?.answered(call.judged, given, failure)) ?? given;
     this.#keep(call, result, failure, now);
     const at = clock.wallNow();
     if (call.spent !== undefined) {

@@ -2,6 +2,7 @@ import { inWholeMs } from '../policy/text/duration.ts';
 import { done, notDone, type OrderNote, type OrderResult, said } from '../policy/operatorOrder.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { SessionTurn } from './sessionTurn.ts';
+import { turnEnds } from './turnEnds.ts';
 import type { Turns } from './turns.ts';
 import { whyTurn } from './turnWhy.ts';
 import type { RuleWhy } from './why.ts';
@@ -25,7 +26,7 @@ export class TurnOrders {
     if (running === undefined) return notDone('No turn is under way: nothing waits for a rule.');
     const { rules } = whyTurn(running, this.#scope.clock.now(), this.#scope.watchdog.releaseMs);
     const found = rules.find(({ id }) => id === rule);
-    if (found === undefined) return notDone(this.#turns.isEnding ? ending : gone(rule, rules));
+    if (found === undefined) return notDone(this.#turns.cutFor ? ending : gone(rule, rules));
     return said(this.#fire(running.turn, found, note), firedText(found, this.#scope.id));
   }
 
@@ -74,10 +75,10 @@ export class TurnOrders {
     const { id: session, facts } = this.#scope;
     const { turn, pending } = this.#find(call);
     if (turn === undefined) return notDone('No turn is under way: there is nothing to cancel.');
-    if (this.#turns.isEnding) return notDone(ending);
+    if (this.#turns.cutFor !== undefined) return notDone(ending);
     if (call === undefined) {
       facts.tell({ type: 'operator.cancelled', session, turn: turn.number, ...note });
-      this.#turns.cancel(turn.number);
+      this.#turns.end(turn.number, turnEnds.cancelled);
       return { ok: true, text: `Turn ${turn.number} of session ${session} was told to end; the session goes on.` };
     }
     if (pending === undefined) return noCall(call, turn);

@@ -16,7 +16,7 @@ export class TurnRecovery {
     facts.tell({ type: 'session.watchdog_fired', session, turn, rule: 'turn', limitMs });
   }
 
-  /** The same for an operator, who told of it. */
+  /** The same of a turn whose end others told of. */
   cancelled(): void {
     this.#stalledAt = this.#scope.clock.now();
   }

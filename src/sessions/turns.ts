@@ -10,6 +10,7 @@ import type { TurnRecovery } from './turnRecovery.ts';
 import type { MessageHandler } from './sessionOptions.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { Kept, TurnEnd } from './sessionStore.ts';
+import { SessionSpinning } from './sessionSpinning.ts';
 import { SessionTurn } from './sessionTurn.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 import { TurnWatch } from './watch.ts';
@@ -25,8 +26,6 @@ interface RunningTurn extends TurnUnderWay {
   cutAt: number | undefined;
   /** Why it was told to end, the first time. */
   cutFor: FailureFacts | undefined;
-  /** Why it is released, where an operator had its watchdog act. */
-  firedFor: FailureFacts | undefined;
   over: boolean;
   /** Follows it, where the host asks for telemetry. */
   readonly trace: Trace | undefined;
@@ -41,6 +40,8 @@ export class Turns {
   readonly #recovery: TurnRecovery;
   #running: RunningTurn | undefined = undefined;
   #lastTurn = 0;
+  /** Repetition among the tool calls; made with the first one. */
+  repeats: SessionSpinning | undefined = undefined;
 
   constructor(
     scope: SessionScope,
@@ -60,25 +61,9 @@ export class Turns {
     return this.#running;
   }
 
-  /** True once the turn under way was told to end. */
-  get isEnding(): boolean {
-    return this.#running?.cutFor !== undefined;
-  }
-
   /** Why the turn under way was told to end; undefined where it was not. */
   get cutFor(): FailureFacts | undefined {
     return this.#running?.cutFor;
-  }
-
-  /** True once an operator cancelled the turn under way. */
-  get isCancelled(): boolean {
-    return this.#running?.cutFor === turnEnds.cancelled;
-  }
-
-  /** Reason why the turn under way is released: nothing of it progressed, unless an operator wants it. */
-  get releasedFor(): FailureFacts {
-    if (this.isCancelled) return turnEnds.cancelled;
-    return this.#running?.firedFor ?? turnEnds.stalled;
   }
 
   isRunning(turn: number): boolean {
@@ -142,15 +127,8 @@ export class Turns {
     const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.stalled(number));
     const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
-    const turn = new SessionTurn({
-      session,
-      number,
-      message: envelope.id,
-      delivery,
-      watch,
-      ledger,
-      done: () => this.#done(number),
-    });
+    const about = { session, number, message: envelope.id, delivery, watch, ledger, done: () => this.#done(number) };
+    const turn = new SessionTurn(about, () => this.#repetition());
     const startedAt = clock.now();
     const { message, origin } = envelope;
     const trace = tracing?.tracer?.turnBegins({ session: session.id, turn: number, kind: message.kind, origin });
@@ -162,10 +140,16 @@ export class Turns {
       begun: false,
       cutAt: undefined,
       cutFor: undefined,
-      firedFor: undefined,
       over: false,
       trace,
     };
+  }
+
+  /** Undefined where it is not looked for. */
+  #repetition(): SessionSpinning | undefined {
+    if (this.#scope.spinning !== 'off')
+      this.repeats ??= new SessionSpinning(this.#scope, (turn, facts) => this.end(turn, facts));
+    return this.repeats;
   }
 
   /** The handler says that its message is processed. One that was left behind has nothing to say any more. */
@@ -206,11 +190,13 @@ export class Turns {
   }
 
   /** The one end of a turn; a second one (a handler that comes back after its turn was left behind) changes nothing. */
-  #finish(running: RunningTurn, returned: Outcome<unknown>): void {
+  #finish(running: RunningTurn, handled: Outcome<unknown>): void {
     if (running.over) return;
     running.over = true;
     const { id: session, clock, facts, mailbox } = this.#scope;
-    const { turn, envelope, startedAt, trace } = running;
+    const { turn, envelope, startedAt, trace, cutFor } = running;
+    const isSpinning = cutFor?.kind === 'spinning';
+    const returned: typeof handled = isSpinning ? { ok: false, failure: sessionFailure(session, cutFor) } : handled;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, returned);
@@ -219,7 +205,7 @@ export class Turns {
     const isCut =
       (end === 'put_back' || end === 'not_begun') &&
       envelope.kept !== undefined &&
-      (returned.ok || (running.cutFor === turnEnds.stopped && isCancelled(returned.failure)));
+      (returned.ok || (cutFor === turnEnds.stopped && isCancelled(returned.failure)));
     const outcome: Outcome<unknown> = isCut
       ? { ok: false, failure: sessionFailure(session, turnEnds.putBack) }
       : returned;
@@ -262,17 +248,17 @@ export class Turns {
   /** The turn makes no progress: it is released. @param note - of the operator who has it released before its time. */
   stalled(turn: number, note?: OrderNote): void {
     if (this.#running === undefined || !this.isRunning(turn)) return;
-    if (note !== undefined) this.#running.firedFor = turnFired(note);
+    if (note !== undefined) this.#running.cutFor ??= turnFired(note);
     // It may come before its time, which must not come then.
     this.#running.watch.stop();
     this.#recovery.stalled(turn);
     this.#scope.dispatch({ type: 'turn.stalled', turn });
   }
 
-  /** An operator has the turn end: it is released in the same way. */
-  cancel(turn: number): void {
-    if (this.#running === undefined || !this.isRunning(turn)) return;
-    this.#running.cutFor = turnEnds.cancelled;
+  /** The turn has to end for a reason that others tell of: it is released in the same way. */
+  end(turn: number, facts: FailureFacts): void {
+    if (this.#running === undefined || !this.isRunning(turn) || this.cutFor !== undefined) return;
+    this.#running.cutFor = facts;
     this.#running.watch.stop();
     this.#recovery.cancelled();
     this.#scope.dispatch({ type: 'turn.stalled', turn });

@@ -2,6 +2,8 @@ import type { CallStepWhy } from '../calls/callProgress.ts';
 import type { CallRule, CallWhy } from '../calls/callWhy.ts';
 import type { Stopping } from '../calls/draining.ts';
 import type { FailureKind } from '../policy/failures/failure.ts';
+import type { SessionFacts } from '../policy/facts/sessionFacts.ts';
+import type { Spinning } from '../policy/spinning/spinningRule.ts';
 
 /** State of a tool's integration in its own words: why a call takes so long. */
 export interface TargetWhy {
@@ -132,6 +134,8 @@ export interface SessionWhy {
   /** Calls of the turn that are over, oldest first, the last 50. @defaultValue none */
   readonly ended?: readonly EndedCallWhy[] | undefined;
   readonly questions: readonly QuestionWhy[];
+  /** Repetition without progress among the last calls of the turn, and the step that follows. @defaultValue none */
+  readonly spinning?: (Omit<SessionFacts['session.spinning'], 'session' | 'turn'> & Pick<Spinning, 'next'>) | undefined;
   /** The limits of the watchdog, and what each pending call meets next, soonest first. */
   readonly rules: readonly RuleWhy[];
   /** Next event if nothing else happens: the first of the rules. */

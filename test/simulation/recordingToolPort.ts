@@ -26,6 +26,7 @@ export function recordingToolPort(world: World): ToolPort {
     isRead: (integration) => port.isRead(integration),
     longRunningMs: (integration, tool) => port.longRunningMs(integration, tool),
     effect: (integration, tool, input) => port.effect(integration, tool, input),
+    repeatRule: (integration, tool) => port.repeatRule(integration, tool),
     why: (integration) => port.why(integration),
     ruleOf: (...call) => port.ruleOf(...call),
     canRecover: (call) => port.canRecover(call),

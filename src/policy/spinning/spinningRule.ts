@@ -76,44 +76,47 @@ export interface Spinning {
   readonly count: number;
   /** Calls of the cycle: 1 where nothing is in between, at most 5; undefined where it is none. */
   readonly period: number | undefined;
+  /** Step that follows, after so many more answers alike. @defaultValue none does */
+  readonly next?: { readonly step: SpinningStep; readonly more: number } | undefined;
 }
 
 /** Rules that a tool may have: it is polled, or it may repeat. */
 export type RepeatRule = 'poll' | 'allowed';
 
+/** Answers ahead of which it is known which step follows. */
+const mostAhead = 30;
+
 /** The one decision: what a repetition comes to. Undefined: nothing. */
 export function spinning(repetition: Repetition, limits: SpinningLimits, rule?: RepeatRule): Spinning | undefined {
-  const { failed, acts, count, seen, period, exact, varied, patient, slow, own } = repetition;
-  if (rule === 'allowed' || (rule === 'poll' && !failed)) return undefined;
+  const { failed, acts, count, seen, period, exact, varied, patient, slow } = repetition;
+  if (patient || rule === 'allowed' || (rule === 'poll' && !failed)) return undefined;
   const cycle = period >= 1 && period <= 5 ? period : undefined;
-  const verdict = (step: SpinningStep, form: SpinningForm, times: number): Spinning => ({
-    step,
-    form,
-    count: times,
-    period: cycle,
-  });
+  // What answers otherwise to the letter may be a clock, or a count of time: it is never refused, as what is polled or slow.
+  const isMild = failed ? slow || rule === 'poll' : !exact;
+  const stepAfter = (more: number): SpinningStep | undefined =>
+    stepAt(count + more, isMild ? 0 : repetition.own + more, failed ? 'failures' : 'reads', limits);
+  const step = stepAfter(0);
+  const verdict = (taken: SpinningStep, form: SpinningForm, times: number): Spinning => {
+    const isLast = form === 'success' || form === 'varied';
+    let more = 1;
+    while (!isLast && more <= mostAhead && stepAfter(more) === step) more++;
+    const later = isLast || more > mostAhead ? undefined : stepAfter(more);
+    return { step: taken, form, count: times, period: cycle, next: later && { step: later, more } };
+  };
   if (!failed) {
-    if (patient) return undefined;
     if (acts)
       return count >= limits.notice.reads || seen >= seenSuccesses
         ? verdict('notice', 'success', Math.max(count, seen))
         : undefined;
-    const step = stepAt(count, own, 'reads', limits);
-    // What answers otherwise to the letter may be a clock, or a count of time: it is never refused.
-    if (step !== undefined) return verdict(exact ? step : milder(step), 'read', count);
+    if (step !== undefined) return verdict(step, 'read', count);
     return seen >= seenSuccesses ? verdict('notice', 'read', seen) : undefined;
   }
-  if (patient) return undefined;
-  const step = stepAt(count, own, 'failures', limits);
-  if (step !== undefined && step !== 'notice')
-    return verdict(rule === 'poll' || slow ? milder(step) : step, 'failure', count);
+  if (step !== undefined && step !== 'notice') return verdict(step, 'failure', count);
   if (varied >= variedOfTen && varied > count)
     return verdict(limits.tell.failures <= varied ? 'tell' : 'notice', 'varied', varied);
   if (step !== undefined || seen >= limits.notice.failures) return verdict('notice', 'failure', Math.max(count, seen));
   return undefined;
 }
-
-const milder = (step: SpinningStep): SpinningStep => (step === 'hold' || step === 'end' ? 'tell' : step);
 
 /** The last step whose count is reached: of hold and end the count since the message that is worked on. */
 function stepAt(count: number, own: number, of: keyof StepCounts, limits: SpinningLimits): SpinningStep | undefined {

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/policy/text/canonicalJson.ts';
+import { ownLimits } from '../../../src/policy/spinning/spinningRule.ts';
+import { seenCall, SpinningWatch } from '../../../src/policy/spinning/spinningWatch.ts';
 import { fingerprint } from '../../../src/policy/spinning/fingerprint.ts';
 
 describe('the fingerprint of a value', () => {
@@ -25,6 +27,24 @@ describe('the fingerprint of a value', () => {
     for (const length of [1, 10, 100, 499, 500, 5000])
       for (const unit of 'abcdefgh') prints.add(fingerprint('x'.repeat(length) + unit));
     expect(prints.size).toBe(48);
+  });
+
+  it('[G-15] tells maps and sets apart, and takes no two values that cannot be read for equal', () => {
+    const cycle = (text: string) => {
+      const made: Record<string, unknown> = { text };
+      made['self'] = { in: made };
+      return made;
+    };
+    expect(fingerprint(new Map([['a', 1]]))).not.toBe(fingerprint(new Map([['a', 2]])));
+    expect(fingerprint({ of: new Set([1]) })).not.toBe(fingerprint({ of: new Set([2]) }));
+    const watch = new SpinningWatch(ownLimits);
+    for (let each = 0; each < 30; each++) {
+      const call = seenCall({ tool: 'kb', input: cycle(`${each}`) });
+      expect([watch.before(call), watch.after(call, { ok: true, value: cycle('a') }, 0)]).toEqual([
+        undefined,
+        undefined,
+      ]);
+    }
   });
 
   it('[G-15] never throws', () => {
