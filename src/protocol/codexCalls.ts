@@ -13,7 +13,7 @@ const calls: Readonly<Record<string, (item: Fields) => readonly [tool: string, i
   mcptoolcall: ({ server, tool, arguments: input, error, result }) => [
     `${String(server)}.${String(tool)}`,
     input,
-    recordIn(error)?.['message'] ?? result,
+    recordIn(error)?.['message'] ?? recordIn(result)?.['content'] ?? result,
   ],
   dynamictoolcall: ({ tool, arguments: input, contentitems: said }) => [String(tool), input, said],
   // Without what is changed no two of them are the same.

@@ -142,11 +142,15 @@ describe('an agent over the app-server of Codex that makes one call for ever', (
     ['a command', { type: 'commandExecution', command: 'make', status: 'failed', exitCode: 2, aggregatedOutput: 'no' }],
     [
       'a tool of a server',
-      { type: 'mcpToolCall', server: 'db', tool: 'ask', arguments: {}, status: 'failed', error: { message: 'locked' } },
+      {
+        ...{ type: 'mcpToolCall', server: 'db', tool: 'ask', arguments: {}, status: 'failed', error: null },
+        result: { content: [{ type: 'text', text: 'locked' }], structuredContent: null, _meta: null },
+      },
     ],
   ])('[G-15] [A-2] is ended at the twentieth failure: %s', async (_, item) => {
     const { outcome, steps } = await runCodex(20, item);
     expect(outcome).toMatchObject({ ok: false, failure: { kind: 'spinning' } });
+    expect(outcome.ok ? '' : outcome.failure.message).toMatch(/\("(?:exit code 2 no|locked)"\)$/);
     expect(steps).toEqual(['notice', 'tell', 'end']);
   });
 
