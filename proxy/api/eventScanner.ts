@@ -197,7 +197,7 @@ export class EventScanner {
       this.#hasData = true;
       const data = bytes.toString('utf8', start + 5, Math.min(end, start + mostRead));
       this.#says ||= isModelContent(this.#name, data);
-      this.repeats ??= this.#text.push(wordsIn(data));
+      this.repeats ??= this.#text.push(wordsIn(this.#name, data));
       if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(bytes, start + 5, end);
       else {
         this.#dataHead ??= bytes.toString('latin1', start + 5, Math.min(end, start + lineHead));

@@ -37,11 +37,11 @@ export function isModelContent(name: string | undefined, data: string): boolean 
 
 /** Types of events with a part of the text of an answer, or of a thought. */
 const textTypes = /^(?:content_block_delta|response\.\w*(?:text|refusal)\.delta)$/;
-const textField = /"(?:text|content|delta|thinking|reasoning|reasoning_content)"\s*:\s*"((?:[^"\\]|\\.)*)"/;
+const textField = /"(?:text|content|delta|thinking|reasoning|reasoning_content)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/;
 
 /** The words that an event adds to the text of an answer, or to a thought; no arguments of calls, and no text that is told as a whole once more. */
-export function wordsIn(data: string): string {
-  const type = /"type"\s*:\s*"([\w.]+)"/.exec(data.slice(0, 300))?.[1];
+export function wordsIn(name: string | undefined, data: string): string {
+  const type = name ?? /"type"\s*:\s*"([\w.]+)"/.exec(data.slice(0, 300))?.[1];
   if (type === undefined ? /"(?:functionCall|tool_calls)"/.test(data) : !textTypes.test(type)) return '';
   const said = textField.exec(data)?.[1] ?? '';
   const read = said.includes('\\') ? parsedJson(`"${said}"`) : said;

@@ -193,7 +193,7 @@ class EventDecoder implements Decoder {
   }
 
   /** Looks into the text of a model alone. @throws AttemptError (`spinning`) where it ends there */
-  #lookForRepetition({ data }: ServerSentEvent): void {
+  #lookForRepetition({ event, data }: ServerSentEvent): void {
     const { repeatedText, repeats } = this.#options;
     if (
       repeatedText === 'off' ||
@@ -201,7 +201,7 @@ class EventDecoder implements Decoder {
       this.#rules.recognise !== undefined
     )
       return;
-    const characters = this.#text?.push(wordsIn(data));
+    const characters = this.#text?.push(wordsIn(event, data));
     if (characters === undefined) return;
     this.#text = undefined;
     repeats(characters);

@@ -32,10 +32,10 @@ export const repeatsItself = (characters: number): FailureFacts => ({
 
 /** The shortest passage that a text is made of, where it is prose. */
 function passageOf(text: string): number | undefined {
-  const end = text.length - shortest;
-  const last = text.slice(end);
-  for (let at = text.lastIndexOf(last, end - 1); at >= end - longest; at = text.lastIndexOf(last, at - 1)) {
-    const length = end - at;
+  const last = text.slice(-shortest);
+  const tail = text.slice(-longest - shortest);
+  for (let at = tail.lastIndexOf(last, longest - 1); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(last, at - 1)) {
+    const length = longest - at;
     if (text.slice(length) !== text.slice(0, -length)) continue;
     // From the beginning of a line on, so that its lines are whole.
     const start = Math.max(0, text.slice(0, length).lastIndexOf('\n') + 1);
