@@ -16,6 +16,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   statistics: async () => (await import('./statistics/suite.ts')).statisticsSuite,
   otel: async () => (await import('./otel/suite.ts')).otelSuite,
   dashboard: async () => (await import('./dashboard/suite.ts')).loadDashboardSuite(),
+  spinning: async () => (await import('./spinning/suite.ts')).spinningSuite,
   streams: async () => (await import('./streams/suite.ts')).streamsSuite,
   cli: async () => (await import('./cli/suite.ts')).cliSuite,
   api: async () => (await import('./api/suite.ts')).apiSuite,

@@ -36,12 +36,18 @@ const mostRead = 24_000;
 /** Characters that are read for a line, or for words. */
 const headOf = 1000;
 
-/** The key of a failure. */
-export function failureKey(tool: string, input: unknown, kind: string, message: string): AnswerKey {
-  const line = firstLine(message);
+/** The key of a failure. @param last - of the last answer to the same call */
+export function failureKey(
+  { tool, input }: { readonly tool: string; readonly input: unknown },
+  { kind, message }: SeenAnswer & { readonly ok: false },
+  last: AnswerKey | undefined,
+): AnswerKey {
   const said = textFingerprint(kind);
+  const exact = paired(said, textFingerprint(message));
+  if (last?.exact === exact) return last;
+  const line = firstLine(message);
   return {
-    exact: paired(said, textFingerprint(message)),
+    exact,
     alike: paired(said, textFingerprint(line)),
     reason: paired(textFingerprint(tool), paired(said, textFingerprint(withoutArguments(line, input)))),
   };
@@ -69,7 +75,8 @@ export function alikeKey(value: unknown, text = textOf(value)): number {
 /** The answer in a few words, for people. */
 export function answerWords(answer: SeenAnswer): string {
   const text = answer.ok ? (textOf(answer.value) ?? '') : answer.message;
-  return text.slice(0, headOf).replaceAll(/\s+/g, ' ').trim().slice(0, 160);
+  // A copy: a part of a text keeps all of it.
+  return Buffer.from(text.slice(0, headOf).replaceAll(/\s+/g, ' ').trim().slice(0, 160)).toString();
 }
 
 const waitWords =
@@ -114,21 +121,36 @@ function firstLine(message: string): string {
   return withoutVolatile(message.slice(0, 500));
 }
 
+const delimiters = '\\s\'"`“”‘’()[\\]{}<>=,;:';
+const wordOfLine = new RegExp(`[^${delimiters}]+`, 'g');
+const isDelimiter = new RegExp(`[${delimiters}/\\\\]`);
+
 /** The line with the words of the arguments taken out, as an error quotes them: whole, or as the end of a path. */
 function withoutArguments(line: string, input: unknown): string {
-  const words = new Set<string>();
-  collect(input, words, 0);
-  return line.replaceAll(/[^\s'"`“”‘’()[\]{}<>=,;:]+/g, (word) => {
+  const texts: string[] = [];
+  collect(input, texts, 0);
+  return line.replaceAll(wordOfLine, (word) => {
     const end = word.replace(/[.!?]+$/, '').replace(/^.*[/\\](?=.)/, '');
-    return words.has(word) || words.has(end) ? '~' : word;
+    return end !== '' && texts.some((text) => hasWord(text, end) || (word !== end && hasWord(text, word))) ? '~' : word;
   });
 }
 
-function collect(value: unknown, words: Set<string>, depth: number): void {
-  if (depth > 6 || words.size > 500) return;
-  if (typeof value === 'string') {
-    for (const word of value.slice(0, headOf).split(/[\s'"`“”‘’()[\]{}<>=,;:/\\]+/)) if (word !== '') words.add(word);
-  } else if (typeof value === 'number') words.add(String(value));
+function hasWord(text: string, word: string): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    const after = at + word.length;
+    if (
+      (at === 0 || isDelimiter.test(text.charAt(at - 1))) &&
+      (after === text.length || isDelimiter.test(text.charAt(after)))
+    )
+      return true;
+  }
+  return false;
+}
+
+function collect(value: unknown, texts: string[], depth: number): void {
+  if (depth > 6 || texts.length > 50) return;
+  if (typeof value === 'string') texts.push(value.slice(0, headOf));
+  else if (typeof value === 'number') texts.push(String(value));
   else if (typeof value === 'object' && value !== null)
-    for (const each of Object.values(value)) collect(each, words, depth + 1);
+    for (const each of Object.values(value)) collect(each, texts, depth + 1);
 }

@@ -3,12 +3,15 @@ import type { AnswerKey } from './answerKey.ts';
 /** Calls that are looked back upon, where nothing else is set. */
 export const defaultWindow = 60;
 
+/** Fingerprints of a call: of the tool's name, and of the tool and its arguments. */
+export interface CallKey {
+  readonly tool: number;
+  readonly call: number;
+}
+
 /** A call with its answer, as the ring takes it. */
 export interface RingCall {
-  /** Fingerprint of the tool's name. */
-  readonly tool: number;
-  /** Of the tool and its arguments. */
-  readonly call: number;
+  readonly key: CallKey;
   readonly answer: AnswerKey;
   readonly failed: boolean;
   /** True of a tool that is no declared read. */
@@ -35,10 +38,10 @@ export interface Repetition extends Pick<RingCall, 'failed' | 'acts' | 'slow'> {
   readonly patient: boolean;
 }
 
-/** Columns of a call in the ring: fingerprints, then counts, then marks of one bit each. */
+/** Columns of the ring, one after the other: fingerprints, then counts, then marks of one bit each. */
 const column = {
-  tool: 0,
-  call: 1,
+  call: 0,
+  tool: 1,
   alike: 2,
   exact: 3,
   reason: 4,
@@ -48,10 +51,9 @@ const column = {
   seen: 8,
   period: 9,
   bits: 10,
-};
+} as const;
 const width = 11;
-type Column = keyof typeof column;
-const bit = { failed: 1, acts: 2, slow: 4, patient: 8, fresh: 16 };
+const bit = { failed: 1, acts: 2, slow: 4, patient: 8, fresh: 16 } as const;
 
 /** The last calls of a session as fingerprints. It keeps no text, and takes 88 bytes a call. A place is the number of a call, from 0. */
 export class CallRing {
@@ -61,6 +63,8 @@ export class CallRing {
   #size = 0;
   /** Calls before the last mark. */
   #marked = 0;
+  /** Calls whose counts may be others by now: what was new between them came again, or was found to be alike. */
+  #stale = 0;
 
   /** @param window - at least 10. */
   constructor(window = defaultWindow) {
@@ -69,21 +73,27 @@ export class CallRing {
   }
 
   /** Takes a call with its answer. @param isPatient - asked only of a call that was answered alike before. */
-  add({ tool, call, answer, failed, acts, slow }: RingCall, isPatient: () => boolean): Repetition {
+  add({ key: { tool, call }, answer, failed, acts, slow }: RingCall, isPatient: () => boolean): Repetition {
     const place = this.#size++;
     const before = this.#alikeBefore(place, call, answer.alike);
-    this.#fill(place, { tool, call, alike: answer.alike, exact: answer.exact, reason: answer.reason });
-    let bits = (failed ? bit.failed : 0) | (acts ? bit.acts : 0) | (slow ? bit.slow : 0);
-    if (before === undefined) bits |= bit.fresh;
-    else {
-      if (isPatient()) bits |= bit.patient;
-      // What comes again was no step forward.
-      this.#set(before, 'bits', this.#get(before, 'bits') & ~bit.fresh);
-      this.#set(place, 'seen', this.#get(before, 'seen') + 1);
-      this.#set(place, 'period', place - before);
+    this.#set(place, column.tool, tool);
+    this.#set(place, column.call, call);
+    this.#set(place, column.alike, answer.alike);
+    this.#set(place, column.exact, answer.exact);
+    this.#set(place, column.reason, answer.reason);
+    this.#setCounts(place, 1, 1, 1);
+    this.#set(place, column.seen, before === undefined ? 1 : this.#get(before, column.seen) + 1);
+    this.#set(place, column.period, before === undefined ? 0 : place - before);
+    const bits = (failed ? bit.failed : 0) | (acts ? bit.acts : 0) | (slow ? bit.slow : 0);
+    this.#set(place, column.bits, bits | (before === undefined ? bit.fresh : isPatient() ? bit.patient : 0));
+    if (before !== undefined) {
+      if (this.#has(before, bit.fresh)) {
+        // What comes again was no step forward.
+        this.#set(before, column.bits, this.#get(before, column.bits) & ~bit.fresh);
+        this.#stale = place;
+      }
+      this.#count(place, before);
     }
-    this.#set(place, 'bits', bits);
-    if (before !== undefined) this.#count(place);
     return this.#at(place);
   }
 
@@ -103,31 +113,37 @@ export class CallRing {
   /** Takes a call that was refused as repetition: the same once more. @returns undefined where the window has none */
   addRefused(call: number): Repetition | undefined {
     const place = this.#last(call);
-    if (place === undefined) return undefined;
-    const [tool = 0, , alike = 0, exact = 0, reason = 0] = this.#row(place);
-    return this.add({ tool, call, answer: { alike, exact, reason }, ...this.#at(place) }, () =>
-      this.#has(place, 'patient'),
-    );
+    const answer = this.lastAnswer(call);
+    if (place === undefined || answer === undefined) return undefined;
+    const isPatient = this.#has(place, bit.patient);
+    const key = { tool: this.#get(place, column.tool), call };
+    return this.add({ key, answer, ...this.#at(place) }, () => isPatient);
   }
 
   /** Fingerprints of the last answer to a call; undefined where the window has none. */
   lastAnswer(call: number): AnswerKey | undefined {
     const place = this.#last(call);
     if (place === undefined) return undefined;
-    const [, , alike = 0, exact = 0, reason = 0] = this.#row(place);
-    return { alike, exact, reason };
+    return {
+      alike: this.#get(place, column.alike),
+      exact: this.#get(place, column.exact),
+      reason: this.#get(place, column.reason),
+    };
   }
 
   /** Says late what an answer to a call was alike; until then it was alike to itself. */
   settle(call: number, { exact, alike }: AnswerKey): void {
     for (let place = this.#last(call); place !== undefined; place = this.#last(call, place - 1))
-      if (this.#get(place, 'exact') === exact) this.#set(place, 'alike', alike);
+      if (this.#get(place, column.exact) === exact) this.#set(place, column.alike, alike);
+    this.#stale = this.#size;
   }
 
   /** All of it as numbers, for {@link CallRing.from}; as JSON at most 11 kB for a window of 60. */
   toRows(): readonly (readonly number[])[] {
     const first = this.#oldest;
-    const rows = Array.from({ length: this.#size - first }, (_, index) => this.#row(first + index));
+    const rows = Array.from({ length: this.#size - first }, (_, index) =>
+      Array.from({ length: width }, (__, at) => this.#get(first + index, at)),
+    );
     return [[Math.max(0, this.#marked - first)], ...rows];
   }
 
@@ -136,72 +152,93 @@ export class CallRing {
     const ring = new CallRing(window);
     const [marks, ...rows] = Array.isArray(read) ? (read as unknown[]) : [];
     if (!rows.every((row) => Array.isArray(row) && row.length === width && row.every(Number.isFinite))) return ring;
-    for (const row of rows.slice(-window)) ring.#cells.set(row as number[], ring.#size++ * width);
+    for (const row of rows.slice(-window) as number[][]) {
+      const place = ring.#size++;
+      for (const [at, cell] of row.entries()) ring.#set(place, at, cell);
+    }
     const marked: unknown = Array.isArray(marks) ? marks[0] : 0;
     ring.#marked = typeof marked === 'number' ? marked : 0;
+    ring.#stale = ring.#size;
     return ring;
   }
 
   #at(place: number): Repetition {
-    const count = this.#get(place, 'count');
-    const failed = this.#has(place, 'failed');
+    const bits = this.#get(place, column.bits);
+    const count = this.#get(place, column.count);
+    const failed = (bits & bit.failed) !== 0;
     return {
       failed,
-      acts: this.#has(place, 'acts'),
-      slow: this.#has(place, 'slow'),
-      patient: this.#has(place, 'patient'),
+      acts: (bits & bit.acts) !== 0,
+      slow: (bits & bit.slow) !== 0,
+      patient: (bits & bit.patient) !== 0,
       count,
-      own: place < this.#marked ? 0 : this.#get(place, 'own'),
-      seen: this.#get(place, 'seen'),
-      period: this.#get(place, 'period'),
-      exact: this.#get(place, 'exactCount') >= count,
+      own: place < this.#marked ? 0 : this.#get(place, column.own),
+      seen: this.#get(place, column.seen),
+      period: this.#get(place, column.period),
+      exact: this.#get(place, column.exactCount) >= count,
       varied: failed ? this.#varied(place) : 0,
     };
   }
 
   /** Counts the calls that were answered alike since the last one before which something new came. */
-  #count(last: number): void {
+  #count(last: number, before: number): void {
+    if (before >= this.#stale) {
+      if (!this.#movedBetween(before, last)) this.#countOn(before, last);
+      return;
+    }
     const chain = [last];
-    let before = this.#beforeOf(last);
-    for (; before !== undefined && !this.#movedBetween(before, chain[0] as number); before = this.#beforeOf(before))
-      chain.unshift(before);
-    const [oldest = last, ...later] = chain;
+    let earlier: number | undefined = before;
+    for (
+      ;
+      earlier !== undefined && !this.#movedBetween(earlier, chain.at(-1) as number);
+      earlier = this.#beforeOf(earlier)
+    )
+      chain.push(earlier);
+    let previous = chain.pop() as number;
     // What is out of the window is in the figures of the oldest call within.
-    if (before !== undefined) for (const name of ['count', 'own', 'exactCount'] as const) this.#set(oldest, name, 1);
-    let previous = oldest;
-    for (const place of later) {
-      this.#set(place, 'count', this.#get(previous, 'count') + 1);
-      this.#set(place, 'own', previous < this.#marked ? 1 : this.#get(previous, 'own') + 1);
-      const isExact = this.#get(previous, 'exact') === this.#get(place, 'exact');
-      this.#set(place, 'exactCount', isExact ? this.#get(previous, 'exactCount') + 1 : 1);
+    if (earlier !== undefined) this.#setCounts(previous, 1, 1, 1);
+    for (const place of chain.toReversed()) {
+      this.#countOn(previous, place);
       previous = place;
     }
   }
 
+  /** Counts a call after the one before that was answered alike. */
+  #countOn(previous: number, place: number): void {
+    const own = previous < this.#marked ? 1 : this.#get(previous, column.own) + 1;
+    const isExact = this.#get(previous, column.exact) === this.#get(place, column.exact);
+    const exactCount = isExact ? this.#get(previous, column.exactCount) + 1 : 1;
+    this.#setCounts(place, this.#get(previous, column.count) + 1, own, exactCount);
+  }
+
   /** Tells whether something new came: for a failure an effect, or a success of the same call; for a success any other, or another answer to the same call. */
   #movedBetween(before: number, place: number): boolean {
-    const failed = this.#has(before, 'failed');
-    const call = this.#get(before, 'call');
+    const failed = this.#has(before, bit.failed);
+    const call = this.#get(before, column.call);
     for (let each = before + 1; each < place; each++) {
-      const isNew = this.#has(each, 'fresh') && !this.#has(each, 'failed');
-      if (isNew && (!failed || this.#has(each, 'acts'))) return true;
-      if (this.#get(each, 'call') === call && !(failed && this.#has(each, 'failed'))) return true;
+      const isFailed = this.#has(each, bit.failed);
+      const isNew = this.#has(each, bit.fresh) && !isFailed;
+      if (isNew && (!failed || this.#has(each, bit.acts))) return true;
+      if (this.#get(each, column.call) === call && !(failed && isFailed)) return true;
     }
     return false;
   }
 
   /** Failures for the reason of this one among the last ten calls of its tool; 0 where their arguments are the same. */
   #varied(place: number): number {
-    const [tool, call, , , reason] = this.#row(place);
+    const tool = this.#get(place, column.tool);
+    const call = this.#get(place, column.call);
+    const reason = this.#get(place, column.reason);
+    const oldest = this.#oldest;
     let calls = 0;
     let alike = 0;
     let isVaried = false;
-    for (let each = place; each >= this.#oldest && calls < 10; each--) {
-      if (this.#get(each, 'tool') !== tool) continue;
+    for (let each = place; each >= oldest && calls < 10; each--) {
+      if (this.#get(each, column.tool) !== tool) continue;
       calls++;
-      if (this.#get(each, 'reason') !== reason) continue;
+      if (this.#get(each, column.reason) !== reason) continue;
       alike++;
-      isVaried ||= this.#get(each, 'call') !== call;
+      isVaried ||= this.#get(each, column.call) !== call;
     }
     return isVaried ? alike : 0;
   }
@@ -211,52 +248,43 @@ export class CallRing {
   }
 
   #beforeOf(place: number): number | undefined {
-    return this.#alikeBefore(place, this.#get(place, 'call'), this.#get(place, 'alike'));
+    return this.#alikeBefore(place, this.#get(place, column.call), this.#get(place, column.alike));
   }
 
   #alikeBefore(place: number, call: number, alike: number): number | undefined {
     for (let each = this.#last(call, place - 1); each !== undefined; each = this.#last(call, each - 1))
-      if (this.#get(each, 'alike') === alike) return each;
+      if (this.#get(each, column.alike) === alike) return each;
     return undefined;
   }
 
   #last(call: number, from = this.#size - 1): number | undefined {
+    const { window } = this;
     const cells = this.#cells;
-    let at = ((from + this.window) % this.window) * width + column.call;
-    for (let place = from; place >= this.#oldest; place--) {
-      if (cells[at] === call) return place;
-      at -= width;
-      if (at < 0) at += cells.length;
+    const oldest = this.#oldest;
+    let slot = from % window;
+    for (let place = from; place >= oldest; place--) {
+      // The column of the calls is the first one.
+      if (cells[slot] === call) return place;
+      slot = slot === 0 ? window - 1 : slot - 1;
     }
     return undefined;
   }
 
-  #fill(place: number, prints: Readonly<Record<'tool' | 'call' | 'alike' | 'exact' | 'reason', number>>): void {
-    const cells = this.#cells;
-    const start = (place % this.window) * width;
-    cells[start + column.tool] = prints.tool;
-    cells[start + column.call] = prints.call;
-    cells[start + column.alike] = prints.alike;
-    cells[start + column.exact] = prints.exact;
-    cells[start + column.reason] = prints.reason;
-    for (const name of ['count', 'own', 'exactCount', 'seen'] as const) cells[start + column[name]] = 1;
-    cells[start + column.period] = 0;
+  #setCounts(place: number, count: number, own: number, exactCount: number): void {
+    this.#set(place, column.count, count);
+    this.#set(place, column.own, own);
+    this.#set(place, column.exactCount, exactCount);
   }
 
-  #row(place: number): readonly number[] {
-    const start = (place % this.window) * width;
-    return [...this.#cells.subarray(start, start + width)];
+  #has(place: number, mark: number): boolean {
+    return (this.#get(place, column.bits) & mark) !== 0;
   }
 
-  #has(place: number, name: keyof typeof bit): boolean {
-    return (this.#get(place, 'bits') & bit[name]) !== 0;
+  #get(place: number, at: number): number {
+    return this.#cells[at * this.window + (place % this.window)] as number;
   }
 
-  #get(place: number, name: Column): number {
-    return this.#cells[(place % this.window) * width + column[name]] as number;
-  }
-
-  #set(place: number, name: Column, value: number): void {
-    this.#cells[(place % this.window) * width + column[name]] = value;
+  #set(place: number, at: number, value: number): void {
+    this.#cells[at * this.window + (place % this.window)] = value;
   }
 }

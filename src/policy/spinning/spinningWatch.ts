@@ -10,7 +10,7 @@ import {
   type SeenAnswer,
   textOf,
 } from './answerKey.ts';
-import { CallRing, defaultWindow } from './callRing.ts';
+import { type CallKey, CallRing, defaultWindow } from './callRing.ts';
 import { fingerprint, paired, textFingerprint } from './fingerprint.ts';
 import {
   isToldAt,
@@ -32,13 +32,14 @@ export interface SeenCall {
   readonly rule?: RepeatRule | undefined;
   /** Counts that hold for it. @defaultValue those of the watch */
   readonly limits?: SpinningLimits | undefined;
-  /** Fingerprint of the tool, and that of tool and arguments. */
-  readonly key: { readonly tool: number; readonly call: number };
+  readonly key: CallKey;
 }
 
 export function seenCall(call: Omit<SeenCall, 'key'>): SeenCall {
   const tool = textFingerprint(call.tool);
-  return { ...call, key: { tool, call: paired(tool, fingerprint(call.input ?? null)) } };
+  const key = { tool, call: paired(tool, fingerprint(call.input ?? null)) };
+  // One by one: to spread what may lack some of them takes longer than all the rest.
+  return { tool: call.tool, input: call.input, effect: call.effect, rule: call.rule, limits: call.limits, key };
 }
 
 /** Verdict on a call. */
@@ -63,7 +64,7 @@ const mostKept = 16;
 const variedPause = 8;
 /** First answers that are kept until the call comes again, and the bytes of each. */
 const mostFirst = 5;
-const firstBytes = 1500;
+const firstBytes = 500;
 
 /** Repetition in one session, or of one client: what its calls come to, one after the other. Takes at most 16 kB. */
 export class SpinningWatch {
@@ -94,13 +95,13 @@ export class SpinningWatch {
 
   /** Takes a call that was answered. @param at - wall time in ms. @returns what its repetition comes to; undefined: nothing */
   after(call: SeenCall, answer: SeenAnswer, at: number): SpinningVerdict | undefined {
-    const { key, tool, input, effect, rule, limits = this.#limits } = call;
+    const { key, effect, rule, limits = this.#limits } = call;
+    const before = this.#ring.lastAnswer(key.call);
+    const answered = answer.ok ? this.#successKey(key.call, answer.value, before) : failureKey(call, answer, before);
     const repetition = this.#ring.add(
       {
-        ...key,
-        answer: answer.ok
-          ? this.#successKey(key.call, answer.value)
-          : failureKey(tool, input, answer.kind, answer.message),
+        key,
+        answer: answered,
         failed: !answer.ok,
         acts: effect !== 'readOnly',
         slow: isSlow(answer),
@@ -108,9 +109,13 @@ export class SpinningWatch {
       () => isPatient(answer),
     );
     const quiet = this.#quiet.get(key.tool);
-    if (quiet !== undefined) this.#quiet.set(key.tool, quiet - 1);
+    if (quiet === 0) this.#quiet.delete(key.tool);
+    else if (quiet !== undefined) this.#quiet.set(key.tool, quiet - 1);
     const found = spinning(repetition, limits, rule);
-    if (found !== undefined) return this.#verdict(call, found, { words: answerWords(answer), at });
+    if (found !== undefined) {
+      const said = before?.exact === answered.exact ? this.#last.get(key.call)?.words : undefined;
+      return this.#verdict(call, found, { words: said ?? answerWords(answer), at });
+    }
     this.#last.delete(key.call);
     return undefined;
   }
@@ -134,17 +139,17 @@ export class SpinningWatch {
       type Last = [number, LastAnswer & { readonly step: SpinningStep }][];
       const [rows, last, quiet] = JSON.parse(text) as [unknown, Last, [number, number][]];
       this.#ring = CallRing.from(rows, this.#ring.window);
-      for (const [key, each] of last) this.#last.set(key, each);
-      for (const [tool, calls] of quiet) this.#quiet.set(tool, calls);
+      for (const [key, each] of last.slice(-mostKept))
+        if (typeof each.words === 'string' && Math.abs(each.at) < 8.64e15) this.#last.set(key, each);
+      for (const [tool, calls] of quiet) if (calls >= 0) this.#quiet.set(tool, calls);
     } catch {
       // It is of another release, or damaged: repetition counts from here.
     }
   }
 
-  #successKey(call: number, value: unknown): AnswerKey {
+  #successKey(call: number, value: unknown, last: AnswerKey | undefined): AnswerKey {
     const text = textOf(value);
     const exact = exactKey(value, text);
-    const last = this.#ring.lastAnswer(call);
     if (last?.exact === exact) return last;
     if (last === undefined) {
       if (text !== undefined) this.#keepFirst(call, text);
@@ -164,8 +169,13 @@ export class SpinningWatch {
   }
 
   #keepFirst(call: number, text: string): void {
-    if (text.length > firstBytes) return;
-    this.#first.set(call, Buffer.from(text));
+    const size = text.length > firstBytes ? text.length : Buffer.byteLength(text);
+    // Of a text without any of these little could change by itself.
+    if (size > firstBytes || !/[\d\r{]/.test(text)) return;
+    // A copy of its own: a part of a large text, or of the pool of buffers, would keep all of it.
+    const copy = Buffer.allocUnsafeSlow(size);
+    copy.write(text);
+    this.#first.set(call, copy);
     if (this.#first.size > mostFirst) this.#first.delete(this.#first.keys().next().value as number);
   }
 
