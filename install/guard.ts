@@ -1,6 +1,5 @@
 import { shellWord } from '../src/policy/text/face.ts';
 import type { Document } from './document.ts';
-import type { EntryReport } from './entry.ts';
 import type { Launcher } from './launcher.ts';
 import type { TextEdit } from './tree.ts';
 
@@ -8,16 +7,18 @@ import type { TextEdit } from './tree.ts';
 const events = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'];
 const words = ' hook --guard spinning --host-timeout 10s';
 
-export const guardEntry = (action: EntryReport['action']): EntryReport => ({
-  kind: 'hook',
-  name: 'the guard against repetition',
-  action,
-});
+/** Part of a report. */
+export const guardEntry = { kind: 'hook', name: 'the guard against repetition' } as const;
+
+const lineOf = ({ command, args }: Launcher): string => [command, ...args].map(shellWord).join(' ') + words;
+
+/** The guard as another unwedge starts it; undefined of another command. */
+export const restartedGuard = (command: string, launcher: Launcher): string | undefined =>
+  command.endsWith(words) ? lineOf(launcher) : undefined;
 
 /** Puts the guard against repetition into a JSON file of hooks, behind all others of each event; none where it is there. */
-export function addGuard({ root, text }: Document, { command, args }: Launcher): readonly TextEdit[] {
-  const line = [command, ...args].map(shellWord).join(' ') + words;
-  const group = JSON.stringify({ hooks: [{ type: 'command', command: line, timeout: 10 }] });
+export function addGuard({ root, text }: Document, launcher: Launcher): readonly TextEdit[] {
+  const group = JSON.stringify({ hooks: [{ type: 'command', command: lineOf(launcher), timeout: 10 }] });
   const hooks = root.fields.get('hooks');
   const known =
     hooks?.value.kind === 'table' ? [...hooks.value.fields].filter(([event]) => events.includes(event)) : [];

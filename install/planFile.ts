@@ -47,7 +47,7 @@ export function planWrap(
   const put = isInFront && file.setting !== undefined ? writeSetting(document, file.setting) : undefined;
   const edits = [...judged.flatMap((each) => each.edits), ...(put === undefined ? [] : [put.edit]), ...guard];
   const entries = [...judged.map(({ report }) => report), ...(put === undefined ? [] : [put.report])];
-  if (wrapping.withGuard === true) entries.push(guardEntry(guard.length > 0 ? 'set' : 'already'));
+  if (wrapping.withGuard === true) entries.push({ ...guardEntry, action: guard.length > 0 ? 'set' : 'already' });
   if (edits.length === 0) {
     const { entries: records = [], setting } = record ?? {};
     return { document, edits, entries, after: undefined, original: bytes, records, setting };
@@ -121,7 +121,7 @@ export function planUnwrap(
   const hasGuard = text !== applyEdits(document.text, editsOf(ours));
   const edits = hasGuard ? [{ range: [0, document.text.length], text } as const] : editsOf(ours);
   const entries = [...ours.entries, ...(ours.setting === undefined ? [] : [ours.setting])].map(({ report }) => report);
-  if (hasGuard) entries.push(guardEntry('restored'));
+  if (hasGuard) entries.push({ ...guardEntry, action: 'restored' });
   if (edits.length > 0) {
     readDocument(bytesOf(document, text), file.format);
     checkSame(document, text, ours.entries, ours.setting);

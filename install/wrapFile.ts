@@ -5,6 +5,7 @@ import { readWrappedLine, unwrapLine, wrapLine } from './agentLine.ts';
 import { wrapArgv } from './argvEdits.ts';
 import { type Document, tokenOf } from './document.ts';
 import { entryName, type EntryReport, nameOptions, type Program, wordsOf } from './entry.ts';
+import { restartedGuard } from './guard.ts';
 import { isPlainCommand, readWrappedHook, restartShellHook, splitShell, wrapShellHook } from './hookText.ts';
 import { type Launcher, type OwnCommand, readOwnCommand } from './launcher.ts';
 import { type Found, findPrograms } from './programs.ts';
@@ -77,7 +78,8 @@ function ownEntry(document: Document, program: Program, { scripts, isThere, laun
     const isOwn = kind === 'hook' && program.isShell && /\bunwedge(?:\.cmd|\.exe)? hook\b/.test(program.command.value);
     return isOwn ? { report: { kind, name, action: 'already' }, edits: [] } : undefined;
   }
-  if (own.wraps === undefined) return left(program, 'it is unwedge itself');
+  const guard = restartedGuard(program.command.value, launcher);
+  if (own.wraps === undefined && guard === undefined) return left(program, 'it is unwedge itself');
   const started = (words ?? []).slice(0, own.launcherWords);
   const isStale =
     // A package runner finds it by itself; files that others have too name no paths.
@@ -104,6 +106,8 @@ function repairEdits(
 ): readonly TextEdit[] {
   const [script] = launcher.args;
   if (script === undefined) return [];
+  const guard = restartedGuard(program.command.value, launcher);
+  if (guard !== undefined) return [{ range: program.command.range, text: tokenOf(guard) }];
   if (program.isShell && program.kind === 'agent') {
     const line = readWrappedLine(program.command.value, scripts);
     return line === undefined ? [] : [unwrapLine(document, program, line, launcher)];

@@ -97,7 +97,7 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
     const each = { program, ...judgeProgram(program, file, world) };
     return { ...each, standing: standing?.of(each) };
   });
-  const wrapped = judged.filter(({ own }) => own?.wraps !== undefined).length;
+  const wrapped = judged.filter(({ own }) => own !== undefined).length;
   const rest = wrapped === programs.length ? '' : `; \`unwedge install ${file.agent} --dry-run\` shows the others`;
   const count = `${programs.length} ${programs.length === 1 ? 'server, hook or agent' : 'servers, hooks and agents'}`;
   const summary = `${title}: ${count} in ${file.path}, ${wrapped} behind unwedge${rest}`;

@@ -3,9 +3,8 @@ import { step, type Tables, type Work } from '../work.ts';
 
 const order = { rank: 5 };
 const kept = 'scope text, memory text, updated_at bigint';
-/** Scopes that are kept at most. */
+/** Scopes that are kept at most, and the time after which one is forgotten that was not changed, in ms. */
 const mostScopes = 1000;
-/** A scope that was not changed for so long is forgotten, in ms. */
 const forgetMs = 7 * 24 * 3_600_000;
 
 /** A row that is there can be locked; a file is locked as it is. */
@@ -34,45 +33,39 @@ const forget = statement(
 /** Watches of repetition that outlive a process, by what is told apart, of all processes that share the store. Nothing here throws. */
 export interface SpinningRecords {
   /**
-   * Reads what is kept of a scope, and writes what comes of it, in one transaction: what two processes add at once adds up.
+   * Changes what is kept of a scope, in one transaction: what two processes add at once adds up.
    * @param wallNow - wall time in ms.
    * @param change - gives what is to be kept, if any; is called again where the commit fails.
    * @returns undefined while the store cannot do it now.
    */
-  change<T>(scope: string, wallNow: number, change: SpinningChange<T>): Promise<T | undefined>;
+  change<T>(
+    scope: string,
+    wallNow: number,
+    change: (memory: string | undefined) => { readonly memory?: string; readonly result: T },
+  ): Promise<T | undefined>;
 }
 
-export type SpinningChange<T> = (memory: string | undefined) => { readonly memory?: string; readonly result: T };
-
-/** The same in the tables of a store. */
-export class SpinningRows implements SpinningRecords {
-  readonly #tables: Pick<Tables, 'transact'>;
-  /** One after the other: two of one batch of a server would read the same. */
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(tables: Pick<Tables, 'transact'>) {
-    this.#tables = tables;
-  }
-
-  change<T>(scope: string, wallNow: number, change: SpinningChange<T>): Promise<T | undefined> {
-    const done = this.#last.then(() => this.#tables.transact(() => changed(scope, wallNow, change)));
-    this.#last = done;
-    return done;
-  }
+export function spinningRows(tables: Pick<Tables, 'transact'>): SpinningRecords {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    change(scope, wallNow, change) {
+      const key = `spinning ${scope}`;
+      const work = function* (): Work<ReturnType<typeof change>['result']> {
+        yield step(enter, key, { scope, updatedAt: wallNow });
+        const [{ memory: known } = {}] = yield step(lock, key, { scope });
+        const { memory, result } = change(typeof known === 'string' ? known : undefined);
+        if (memory !== undefined) yield step(keep, key, { scope, memory, updatedAt: wallNow });
+        if (typeof known !== 'string') yield step(forget, 'old spinning', { before: wallNow - forgetMs });
+        return result;
+      };
+      // One after the other: two of one batch of a server would read the same.
+      const done = last.then(() => tables.transact(work));
+      last = done;
+      return done;
+    },
+  };
 }
 
-function* changed<T>(scope: string, wallNow: number, change: SpinningChange<T>): Work<T> {
-  const key = `spinning ${scope}`;
-  yield step(enter, key, { scope, updatedAt: wallNow });
-  const [row] = yield step(lock, key, { scope });
-  const known = typeof row?.['memory'] === 'string' ? row['memory'] : undefined;
-  const { memory, result } = change(known);
-  if (memory !== undefined) yield step(keep, key, { scope, memory, updatedAt: wallNow });
-  if (memory !== undefined && known === undefined) yield step(forget, 'old spinning', { before: wallNow - forgetMs });
-  return result;
-}
-
-/** The same in memory. */
 export function memorySpinning(): SpinningRecords {
   const scopes = new Map<string, string>();
   return {

@@ -6,7 +6,7 @@ import type { Tables } from '../work.ts';
 import { Alerts } from './alerts.ts';
 import { type ChildMark, Children } from './children.ts';
 import { Flights } from './flights.ts';
-import { SpinningRows } from './spinning.ts';
+import { type SpinningRecords, spinningRows } from './spinning.ts';
 import { Statistics } from './statistics.ts';
 
 /** The log of a store's events. */
@@ -21,7 +21,7 @@ export abstract class TableStore {
   readonly path: string;
   readonly statistics: Statistics;
   readonly flights: Flights;
-  readonly spinning: SpinningRows;
+  readonly spinning: SpinningRecords;
   readonly children: Children;
   readonly alerts: Alerts;
   readonly record: StoreLog['record'];
@@ -42,7 +42,7 @@ export abstract class TableStore {
     this.record = log.record;
     this.statistics = new Statistics(tables);
     this.flights = new Flights(tables);
-    this.spinning = new SpinningRows(tables);
+    this.spinning = spinningRows(tables);
     this.children = new Children(tables, mark);
     this.alerts = new Alerts(tables);
   }

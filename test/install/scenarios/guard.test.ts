@@ -76,7 +76,7 @@ describe('install --guard spinning', () => {
     expect(elsewhere.read(settings)).toBe(pretty);
     expect(said(await machine.only())).toEqual([
       'wrapped PreToolUse Bash: check',
-      ...events.map((event) => `left ${event}: node: it is unwedge itself`),
+      ...events.map((event) => `already ${event}: node`),
     ]);
     machine.write(settings, machine.read(settings).replace('"Bash(ls)"', '"Bash(ls)", "Read"'));
     const { files } = await machine.undo();
@@ -98,6 +98,20 @@ describe('install --guard spinning', () => {
       await machine.undo();
       expect(machine.read(settings)).toBe(JSON.stringify(JSON.parse(text), null, indent));
     }
+  });
+
+  it('[H-5] [E-4] is mended where the unwedge that it starts has moved', async () => {
+    const machine = startInstall();
+    machine.write(settings, pretty);
+    await machine.run(guard);
+    const written = machine.read(settings);
+    machine.write(settings, written.replaceAll(machine.script, '/gone/unwedge/dist/cli/main.js'));
+    expect(said(await machine.only())).toEqual(
+      expect.arrayContaining(events.map((event) => `repaired ${event}: node`)),
+    );
+    expect(commandsIn(machine.read(settings), machine.script)).toMatchObject({ PostToolUse: ['guard'] });
+    await machine.undo();
+    expect(machine.read(settings)).toBe(pretty);
   });
 
   it('[H-5] leaves what a person put beside it, and a guard that was written by hand', async () => {
