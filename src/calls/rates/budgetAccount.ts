@@ -6,8 +6,10 @@ import type { RateLevels } from '../../policy/rateLimit.ts';
 import { amountText, budgetSpentText, limitWords, nameOfScope } from '../../policy/text/budgetText.ts';
 import type { RateKeeper } from './rateBucket.ts';
 
-/** A bucket counts what is used from here down: no limit of its own ever holds, so that limits may change at any time. */
-const whole = 2 ** 36;
+/** A bucket counts what is used from here down, below nothing: no limit of its own holds anybody back, so that limits may change at any time. */
+const whole = 1;
+/** Time in ms in which it is full again once its window has ended: at once. */
+const perMs = 1e-12;
 /** End of a window that does not end by itself, in ms from now. */
 const neverMs = 100 * 365 * 24 * 3_600_000;
 /** The part of a limit from which on it is warned of. */
@@ -53,11 +55,10 @@ export class BudgetAccount {
   /** Takes costs, or nothing where a limit is spent: that one is returned. */
   take(costs: budgets.Spending, turn = 0): budgets.Standing | undefined {
     const standings = this.standings(costs, turn);
-    // Of what is counted in advance only what is taken: a second call of a round that has begun is no further one.
-    const spent = standings.find(({ metric, used, most }) => {
-      const cost = costs[metric] ?? 0;
-      return (cost > 0 || metric === 'tokens' || metric === 'money') && used - cost >= most;
-    });
+    // One of which it takes none by its own word is not asked: a second call of a round that has begun is no further one.
+    const spent = standings.find(
+      ({ metric, used, most }) => costs[metric] !== 0 && used - (costs[metric] ?? 0) >= most,
+    );
     if (spent === undefined) this.#tell(standings, costs);
     else this.standings(Object.fromEntries(Object.entries(costs).map(([metric, cost]) => [metric, -cost])), turn);
     return spent && { ...spent, used: spent.used - (costs[spent.metric] ?? 0) };
@@ -123,7 +124,7 @@ export class BudgetAccount {
     if (now >= this.#end) this.#end = budgets.endOfDay(now, this.budget.zone);
     // A millisecond early, so that all is there again with the first of the day.
     const resetMs = (name: string): number => (name.includes('day') ? this.#end - now - 1 : neverMs);
-    const hint = (name: string) => ({ limit: whole, perMs: 1, resetMs: resetMs(name), atOnce: true });
+    const hint = (name: string) => ({ limit: whole, perMs, resetMs: resetMs(name), atOnce: true });
     const order = {
       ...{ capacities: {}, spare: 0, patienceMs: Number.POSITIVE_INFINITY },
       costs: Object.fromEntries(

@@ -63,6 +63,17 @@ describe('an account of a budget', () => {
     ]);
   });
 
+  it('[G-16] has all of a day again with its first millisecond, however much was spent last', async () => {
+    const clock = new SimulatedClock();
+    const { account } = openAccount(clock, { day: { tokens: '10M' }, zone: 'Europe/Berlin' });
+    const end = account.standings()[0]?.againAt ?? 0;
+    expect(new Date(end).toISOString()).toMatch(/T2[23]:00:00.000Z$/);
+    await clock.advance(end - clock.wallNow() - 2);
+    account.spend({ tokens: 9e6 });
+    await clock.advance(2);
+    expect(account.standings()).toMatchObject([{ used: 0, againAt: end + 24 * 3_600_000 }]);
+  });
+
   it('[G-16] goes on when it is raised, until the window ends', async () => {
     const clock = new SimulatedClock();
     const { account, facts } = openAccount(clock, { day: { toolCalls: 2 }, session: { tokens: 50 } });
@@ -92,10 +103,10 @@ describe('an account of a budget', () => {
     expect(account.standings().map(({ most }) => most)).toEqual([1, 9]);
   });
 
-  it('[G-16] counts money to the cent over ten thousand requests', () => {
+  it('[G-16] counts money however little each request costs', () => {
     const { account } = openAccount(new SimulatedClock(), { session: { money: 1000 } });
-    for (let i = 0; i < 10_000; i++) account.spend({ money: 0.0317 });
-    expect(account.standings()[0]?.used).toBeCloseTo(317, 1);
+    for (let i = 0; i < 10_000; i++) account.spend({ money: 0.000_003_17 });
+    expect(account.standings()[0]?.used).toBeCloseTo(0.0317, 9);
   });
 
   it.skipIf(!hasSqlite)(
