@@ -13,7 +13,7 @@ import type { Watched } from './attention.ts';
 import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
 import type { Io } from './io.ts';
-import { recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
+import { recentSpinners, recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
 import { withLastLine } from '../src/policy/text/face.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -55,12 +55,13 @@ export async function lookAround(
 ): Promise<Look> {
   const now = io.now();
   const shown = createShownNames();
-  const { rows, figures, letters, recorded, ...found } = await readDatabase(db, io, async (reader) => ({
+  const { rows, figures, letters, recorded, spun, ...found } = await readDatabase(db, io, async (reader) => ({
     database: reader.path,
     rows: await withLastSigns(await runtimesOf(reader, now), reader),
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
     recorded: await recordedSessions(reader),
+    spun: await recentSpinners(reader, now),
     lostLog: await reader.lostLog(now - dayMs),
     ...(await statusOf(reader, now, shown)),
   }));
@@ -75,6 +76,7 @@ export async function lookAround(
   const waits = [
     ...stuckAmong(busy, textOf),
     ...records.map((each) => ({ session: each.session, what: recordedText(each, now) })),
+    ...spun,
   ];
   const integrations = shownViewOf(found.integrations, answers, reportLines(figures), shown);
   const unwatched = judgedOutside(found.alerts.unwatched, found.integrations, answers, shown);
@@ -102,7 +104,7 @@ export async function lookAround(
   ];
   const needs = needsOf({
     ...{ now, ...gatewaysOf(runtimes), letters: shownLetters.length, circuits, alerts, hurt },
-    questions: whys.flatMap(({ session, questions }) => questions.map(() => session)),
+    ...{ questions: whys.flatMap(({ session, questions }) => questions.map(() => session)), whys },
   });
   return {
     now,

@@ -1,10 +1,11 @@
 import { formatDuration } from '../src/policy/text/face.ts';
 import type { AskedSession } from '../operator/askRuntimes.ts';
+import { waitsForBudget } from '../operator/needs.ts';
 import type { SessionWhy, ToolCallWhy } from '../src/sessions/face.ts';
 import type { SessionRecords, StoreReader } from '../reader/storeReader.ts';
-import { counted } from './text.ts';
+import { ago, counted } from './text.ts';
 import { sanitize } from './sanitize.ts';
-import { ruleText, waitText } from './whyText.ts';
+import { ruleText, stepText, waitText } from './whyText.ts';
 
 /** A session that waits for something, in words. */
 export interface StuckSession {
@@ -33,16 +34,8 @@ export function stuckAmong(asked: readonly AskedSession[], textOf: TextOfWhy = s
 }
 
 /** Describes what a session is stuck on, for how long, and what ends that; undefined where it is at work. */
-export function stuckText({
-  turn,
-  questions,
-  calls,
-  waiting,
-  next,
-  stopping,
-  ended,
-  recovering = [],
-}: SessionWhy): string | undefined {
+export function stuckText(why: SessionWhy): string | undefined {
+  const { turn, questions, calls, waiting, next, stopping, ended, spinning, recovering = [] } = why;
   if (recovering.length > 0)
     return `finds out what became of ${counted(recovering.length, 'call')} of an earlier process (${waitText(recovering[0]?.progress)})`;
   if (turn === undefined && questions.length === 0) return undefined;
@@ -53,6 +46,9 @@ export function stuckText({
   if (question !== undefined)
     return `asks a person for ${seconds(question.sinceMs)}: ${sanitize(question.what)}${isCut ? end : givenUpIn(question)}`;
   if (turn === undefined) return undefined;
+  const unpaid = waitsForBudget(why)?.waitsFor;
+  if (unpaid !== undefined) return sanitize(unpaid);
+  if (spinning !== undefined) return `spins: ${sanitize(spinning.message)}${stepText(spinning)}${end}`;
   const slow = calls.filter(isInTrouble);
   const [first] = slow;
   if (first !== undefined) {
@@ -95,6 +91,23 @@ export function busyText(why: SessionWhy): string | undefined {
 function isInTrouble({ progress }: ToolCallWhy): boolean {
   if (progress === undefined) return false;
   return progress.phase !== 'in_flight' || progress.attempt > 1 || (progress.silentMs ?? 0) >= longSilenceMs;
+}
+
+/** Time in ms for which it is told that what is no session of a gateway repeats itself: a client of a proxy, an agent. */
+const spunMs = 10 * 60_000;
+
+/** Clients and agents that were told to spin of late, each with the last that was said of it. */
+export async function recentSpinners(
+  reader: Pick<StoreReader, 'events'>,
+  now: number,
+): Promise<readonly StuckSession[]> {
+  const events = await reader.events({ category: 'session', text: 'spinning', since: now - spunMs, limit: mostLooked });
+  const told = events.filter(({ type, metadata }) => type === 'spinning' && metadata['turn'] === undefined);
+  const last = new Map(told.map(({ at, metadata }) => [String(metadata['session']), { at, metadata }]));
+  return [...last].map(([session, { at, metadata }]) => ({
+    session,
+    what: `spins: ${sanitize(String(metadata['message']))} (${sanitize(String(metadata['step']))}, ${ago(at, now)})`,
+  }));
 }
 
 /** Sessions on record of which something waits. */

@@ -33,8 +33,7 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
         `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}`,
     ),
   ];
-  const next = spinning?.next === undefined ? '' : `; ${spinning.next.step} after ${spinning.next.more} more`;
-  if (spinning !== undefined) lines.push(`  repeats: ${sanitize(spinning.message + next)}`);
+  if (spinning !== undefined) lines.push(`  repeats: ${sanitize(spinning.message)}${stepText(spinning)}`);
   if (turn !== undefined && why.calls.length + why.questions.length === 0) {
     lines.push('  no call is pending: its handler is at work');
     // It may wait until that can be called again, such as an open circuit.
@@ -44,6 +43,10 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
   lines.push(...endLines(why));
   return wrapLines(lines, width);
 }
+
+/** The step that follows. */
+export const stepText = ({ next }: NonNullable<SessionWhy['spinning']>): string =>
+  next === undefined ? '' : `; ${next.step} after ${next.more} more`;
 
 /** Calls that failed: of a session that processes nothing, as a proxy tells the call that it answered as its server did not, or the last of a turn. */
 function endedLines(ended: SessionWhy['ended'] = []): readonly string[] {

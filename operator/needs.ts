@@ -1,12 +1,21 @@
 import { type AlertNote, isPutAway } from '../reader/alertNote.ts';
-import type { SessionWhy } from '../src/sessions/face.ts';
+import type { SessionWhy, ToolCallWhy } from '../src/sessions/face.ts';
 import type { StoreReader } from '../reader/storeReader.ts';
 import type { AskedRuntime } from './askRuntimes.ts';
 import { type IntegrationView, openToolsOf } from './integrationView.ts';
 import { nextTryOf } from './nextTry.ts';
 
 /** Kinds of what may need a person, the worst first. */
-const needKinds = ['dead_gateway', 'frozen_gateway', 'dead_letters', 'question', 'open_circuit', 'alert'] as const;
+const needKinds = [
+  'dead_gateway',
+  'frozen_gateway',
+  'dead_letters',
+  'question',
+  'budget',
+  'open_circuit',
+  'alert',
+  'spinning',
+] as const;
 
 type NeedKind = (typeof needKinds)[number];
 
@@ -36,6 +45,8 @@ export interface NeedSources {
   readonly frozen: readonly NeedGateway[];
   /** Sessions that ask a person, one entry a question. */
   readonly questions: readonly string[];
+  /** Sessions at work. @defaultValue none is known to spin, or to wait for a budget */
+  readonly whys?: readonly Pick<SessionWhy, 'session' | 'calls' | 'spinning'>[] | undefined;
   readonly letters: number;
   readonly circuits: readonly NeedCircuit[];
   readonly alerts: readonly NeedAlert[];
@@ -74,6 +85,7 @@ export function needsOf({
   dead,
   frozen,
   questions,
+  whys = [],
   letters,
   circuits,
   alerts,
@@ -98,16 +110,24 @@ export function needsOf({
     ...frozen.map(({ key, name }): Need => ({ kind: 'frozen_gateway', name, runtime: key, severity: 'bad' })),
     ...(letters > 0 ? [{ kind: 'dead_letters', name: '', severity: 'bad', count: letters } as const] : []),
     ...questions.map((name): Need => ({ kind: 'question', name, severity: 'bad' })),
+    ...whys.filter(waitsForBudget).map(({ session: name }): Need => ({ kind: 'budget', name, severity: 'bad' })),
     ...shut,
     ...loud
       .filter(({ integration }) => !told.has(integration))
       .map(({ integration }): Need => ({ kind: 'alert', name: integration, severity: 'bad' })),
+    ...whys.flatMap(({ session: name, spinning }): readonly Need[] =>
+      spinning === undefined ? [] : [{ kind: 'spinning', name, severity: 'warn' }],
+    ),
   ];
   return [
     ...needs.filter(({ severity }) => severity === 'bad'),
     ...needs.filter(({ severity }) => severity === 'warn'),
   ];
 }
+
+/** The call of a session that waits for its budget: nothing of it has begun. */
+export const waitsForBudget = ({ calls }: Pick<SessionWhy, 'calls'>): ToolCallWhy | undefined =>
+  calls.find(({ waitsFor, progress }) => waitsFor !== undefined && progress === undefined);
 
 /** The gateways that need somebody. A wrapper that its client ended has left nothing that waits. */
 export function gatewaysOf(asked: readonly AskedRuntime<unknown>[]): Pick<NeedSources, 'dead' | 'frozen'> {

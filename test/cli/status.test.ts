@@ -73,6 +73,33 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(stdout).not.toContain('\u001B');
   });
 
+  it('[O-13] [G-15] leads with a client of a proxy that repeats itself, in 80 columns, and for 10 minutes', async () => {
+    const spins = (step: 'notice' | 'tell', count: number) =>
+      told({
+        ...{
+          type: 'session.spinning',
+          session: 'claude-code (pid 4711)',
+          integration: 'files',
+          tool: 'edit',
+          step,
+          count,
+        },
+        ...{ form: 'failure', answer: 'not found', message: `edit was called ${count} times and failed alike` },
+      });
+    const db = await databaseWith(spins('notice', 4), spins('tell', 6));
+    const shown = async (later: number) =>
+      (await call(['status', '--db', db], { now: () => Date.UTC(2026, 0, 1) + later, columns: 80 })).stdout;
+    const first = await shown(60_000);
+    expect(first).toMatch(
+      /^! session claude-code \(pid 4711\) spins: edit was called 6 times and failed alike\n? *\(tell, 1m ago\)\n/,
+    );
+    expect(first).toContain("  next: unwedge why 'claude-code (pid 4711)' --db");
+    expect(first.split('\n').filter((line) => line.length > 80 && !line.includes(db))).toEqual([]);
+    const why = await call(['why', 'claude-code (pid 4711)', '--db', db]);
+    expect(why.stdout).toContain('edit was called 6 times and failed alike: not found');
+    expect(await shown(600_001)).not.toContain('spins');
+  });
+
   it('[L-6] says how many sessions there are beside the hundred seen last', async () => {
     const sessions = Array.from({ length: 130 }, (_, index) =>
       told({ type: 'session.started', session: `s${index}`, incarnation: 1 }),

@@ -100,6 +100,15 @@ describe('a session that is stuck', () => {
       'is at work for 1m without a call; the gateway stops, and cuts it in 5s',
     ],
     [{ turn: undefined, next: undefined }, undefined],
+    [
+      { spinning: { message: 'bank charge was called 6 times', next: { step: 'end', more: 14 } } },
+      'spins: bank charge was called 6 times; end after 14 more; idle_timeout ends the attempt of charge in 10s',
+    ],
+    [{ spinning: { message: 'was called 30 times' }, next: undefined }, 'spins: was called 30 times'],
+    [
+      { calls: [{ ...call(undefined), waitsFor: 'waits for its budget of 2 rounds of the day' }], next: undefined },
+      'waits for its budget of 2 rounds of the day',
+    ],
   ])('[L-6] says on what, for how long and what ends it: %#', (more, expected) => {
     expect(stuckText(why(more))).toBe(expected);
   });

@@ -43,6 +43,20 @@ describe('the list of what needs a person', () => {
     expect(healthOf(needs({ circuits: [{ integration: 'kb', circuit: 'crashed' }] }))).toBe('well');
   });
 
+  it('[O-17] [G-15] [G-16] has sessions that wait for a budget, and those that spin', () => {
+    const call = { call: 'c', integration: 'kb', tool: 'find', sinceMs: 0 };
+    const spinning = { tool: 'find', step: 'tell', form: 'failure', count: 6, message: '', answer: '' } as const;
+    const whys = [
+      { session: 'spins', calls: [call], spinning },
+      { session: 'waits', calls: [{ ...call, waitsFor: 'waits for its budget' }] },
+    ];
+    expect(told({ whys, circuits: [open('kb')] })).toEqual([
+      'bad budget waits',
+      'warn open_circuit kb',
+      'warn spinning spins',
+    ]);
+  });
+
   it.each([
     ['an alert that somebody looks after', { is: 'acknowledged', at: now }, []],
     ['one that is put off', { is: 'snoozed', at: now, until: now + 1 }, []],

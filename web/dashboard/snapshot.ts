@@ -108,6 +108,8 @@ export interface Wait {
     | 'frozen'
     | 'dead'
     | 'letters'
+    | 'budget'
+    | 'spinning'
     | 'recovering';
   /** Name of the integration, session or gateway. */
   readonly name: string;

@@ -1,6 +1,6 @@
 import type { BreakerCause } from '../../src/policy/records/face.ts';
 import { breakerRuleText } from '../../src/policy/face.ts';
-import { type HurtSessions, hurtText, type Need, needsOf } from '../../operator/needs.ts';
+import { type HurtSessions, hurtText, type Need, needsOf, waitsForBudget } from '../../operator/needs.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
 import type { DeadLetterRecord } from '../../reader/storeReader.ts';
@@ -49,6 +49,7 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
     ...{ now: sources.at, dead: sources.dead, letters: sources.letters.length, hurt: sources.hurt ?? new Map() },
     frozen: sources.runtimes.filter(({ isFrozen }) => isFrozen === true),
     questions: sources.whys.flatMap(({ session, questions }) => questions.map(() => session)),
+    whys: sources.whys,
     circuits: sources.integrations.map((each) => ({
       ...each,
       integration: each.key,
@@ -204,7 +205,7 @@ function childWait(child: TreeNode, { at, times, shown }: WaitSources): Wait | u
 }
 
 function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wait[] {
-  const { session: name, turn, questions, calls, next, recovering = [] } = why;
+  const { session: name, turn, questions, calls, next, spinning, recovering = [] } = why;
   const [open] = recovering;
   if (open !== undefined) return [recoveryWait(name, open, recovering.length, { at, times })];
   const asks = questions.map((question, index): Wait => {
@@ -218,19 +219,28 @@ function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wai
       since: times.of(`since ${key}`, at - question.sinceMs),
     };
   });
-  if (asks.length > 0 || turn === undefined || next === undefined) return asks;
+  if (asks.length > 0 || turn === undefined) return asks;
+  const key = `session ${name}`;
+  const base = { key, name, of: 'session', since: times.of(`since ${key}`, at - turn.sinceMs) } as const;
+  const unpaid = waitsForBudget(why);
+  if (unpaid !== undefined)
+    return [{ ...base, needsPerson: true, sign: 'budget', text: `${unpaid.tool} ${unpaid.waitsFor ?? ''}.` }];
+  const ends = next && { rule: ruleText(next.rule), endsAt: times.of(key, at + next.inMs) };
+  if (spinning !== undefined) {
+    const { message: text, answer: error } = spinning;
+    return [{ ...base, needsPerson: false, sign: 'spinning', text: `${text}.`, error, ...ends }];
+  }
+  if (next === undefined) return [];
   const slow = calls.filter(isInTrouble);
   if (slow.length === 0 && (calls.length > 0 || turn.sinceMs < longTurnMs)) return [];
-  const key = `session ${name}`;
   const [first] = slow;
   const failure = first?.progress?.lastFailure;
   return [
     {
-      ...{ key, name, of: 'session', needsPerson: false, sign: first === undefined ? 'calling' : 'backoff' },
+      ...{ ...base, needsPerson: false, sign: first === undefined ? 'calling' : 'backoff' },
       text: first === undefined ? 'Its turn goes on without a call.' : callText(first, slow.length),
       error: failure && `${failure.kind}: ${failure.message}`,
-      ...{ rule: ruleText(next.rule), endsAt: times.of(key, at + next.inMs) },
-      since: times.of(`since ${key}`, at - turn.sinceMs),
+      ...ends,
     },
   ];
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DatabaseSource } from '../../../web/dashboard/databaseSource.ts';
 import { createGateway } from '../../../src/index.ts';
+import type { Turn } from '../../../src/sessions/turn.ts';
 import type { Need } from '../../../operator/needs.ts';
 import { systemClock } from '../../../src/runtime/systemClock.ts';
 import { openReader } from '../../../reader/openReader.ts';
@@ -70,6 +71,51 @@ describe.skipIf(!hasSqlite)('what needs a person', () => {
     expect(await why('agent:well')).not.toContain('its last turn');
     await gateway.stop();
     expect(await why('agent:one')).toMatch(failed);
+  });
+
+  it('[O-13] [G-15] [G-16] leads with a session whose budget is spent and with one that spins, with the last answer', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false, toolCallRetry: { maxAttempts: 1 } });
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => (goOn = resolve));
+    onTestFinished(() => {
+      goOn();
+      return gateway.stop();
+    });
+    gateway.integration('kb', {}, () => Promise.reject(Object.assign(new Error('no such page'), { status: 404 })));
+    const loop = async (calls: number, turn: Turn) => {
+      for (let call = 0; call < calls; call++) await turn.tool('kb', 'find', { page: 1 });
+      await held;
+    };
+    const spins = gateway.session('agent:spins', { onMessage: (_message, turn) => loop(6, turn) });
+    const budget = { day: { toolCalls: 1 } };
+    const waits = gateway.session('agent:waits', { budget, onMessage: (_message, turn) => loop(2, turn) });
+    await gateway.start();
+    const spent = gateway.wait('budget.spent');
+    const told = gateway.wait('session.spinning', { where: ({ step }) => step === 'tell' });
+    await waits.send({ kind: 'user' });
+    await spent;
+    await spins.send({ kind: 'user' });
+    await told;
+    await vi.waitFor(() => expect(waits.why().calls).toHaveLength(1));
+    const { stdout } = await call(['status', '--db', db], { now: Date.now });
+    expect(stdout).toMatch(/^! session agent:waits waits for its budget of 1 tool calls of the day; goes on/m);
+    expect(stdout).toMatch(/^! session agent:spins spins: kb find was called 6 times with the same arguments/m);
+    const { needs } = JSON.parse((await call(['status', '--json', '--db', db], { now: Date.now })).stdout) as {
+      readonly needs: readonly Need[];
+    };
+    expect(needs).toMatchObject([
+      { kind: 'budget', name: 'agent:waits', severity: 'bad' },
+      { kind: 'spinning', name: 'agent:spins', severity: 'warn' },
+    ]);
+    const reader = await openReader(db);
+    onTestFinished(() => reader.close());
+    const source = new DatabaseSource({ clock: systemClock, read: (work) => work(reader) });
+    expect((await source.snapshot(900_000)).waits).toMatchObject([
+      { name: 'agent:spins', sign: 'spinning', error: expect.stringContaining('no such page') as unknown },
+      { name: 'agent:waits', sign: 'budget' },
+    ]);
   });
 
   it('[O-13] [O-3] is told by why of a message that failed: which, what, when, and whether it may be sent again', async () => {

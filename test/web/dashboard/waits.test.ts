@@ -46,6 +46,32 @@ describe('what waits', () => {
     expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 9999)] }] })).toEqual([]);
   });
 
+  it('[O-13] [G-15] [G-16] is a session that spins, with what was answered last, and one whose budget is spent', () => {
+    const spinning = {
+      tool: 'edit',
+      step: 'tell',
+      form: 'failure',
+      count: 6,
+      message: 'edit was called 6 times',
+      answer: 'no',
+    } as const;
+    const rest = { name: 'agent:main', of: 'session' };
+    expect(waits({ whys: [{ ...busy, spinning }] })).toMatchObject([
+      {
+        ...rest,
+        needsPerson: false,
+        sign: 'spinning',
+        text: 'edit was called 6 times.',
+        error: 'no',
+        endsAt: at + 295_000,
+      },
+    ]);
+    const unpaid = { call: 'c1', integration: 'kb', tool: 'search', sinceMs: 4000, waitsFor: 'waits for its budget' };
+    expect(waits({ whys: [{ ...busy, next: undefined, calls: [unpaid] }] })).toMatchObject([
+      { ...rest, needsPerson: true, sign: 'budget', text: 'search waits for its budget.' },
+    ]);
+  });
+
   it('[O-17] [O-13] is for a person after a gateway has died, with what it left', () => {
     const dead = [{ key: 'r1', name: 'gateway.mjs', pid: 4711, lastSignAt: at - 20_000 }];
     const [wait] = waits({ dead, pending: { calls: 1, messages: 3 } });

@@ -29,6 +29,7 @@ export const verbs: Readonly<Record<OrderName, string>> = {
   fire: 'Fire',
   stop_retrying: 'Stop retrying',
   cancel: 'Cancel',
+  budget: 'Raise the budget of',
   send_again: 'Send again',
   drop: 'Drop',
   acknowledge: 'Acknowledge the alert of',
@@ -136,6 +137,8 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
         ['cross', 'bad', target === undefined ? cutOff : 'The call is cut off; what it has done stays done.'],
         ['ok', 'ok', 'The agent is given an error in place of the answer. The session goes on.'],
       ];
+    case 'budget':
+      return [['ok', 'ok', 'What waits for it goes on within a second.']];
     case 'send_again':
       return [
         ['ok', 'ok', 'It is delivered as a new message with the same content, behind those that wait.'],

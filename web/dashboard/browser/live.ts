@@ -183,6 +183,8 @@ function howItEnded({ sign, name, key }: Wait): string {
     case 'alert':
       return 'All clear.';
     case 'backoff':
+    case 'budget':
+    case 'spinning':
     case 'calling':
       return tables.sessions.row(name)?.state === 'idle' ? 'Its turn has ended.' : 'Its turn goes on.';
     case 'recovering':

@@ -19,6 +19,8 @@ const signs: Readonly<Record<Wait['sign'], Sign>> = {
   calling: ['clock', 'warn'],
   frozen: ['held', 'bad'],
   recovering: ['ask', 'wait'],
+  budget: ['held', 'wait'],
+  spinning: ['theme', 'warn'],
   dead: ['cross', 'bad'],
   letters: ['warn', 'bad'],
 };
