@@ -33,7 +33,6 @@ export class SessionSpinning {
   #heard = 0;
   #last: { readonly call: JudgedCall; readonly verdict: SpinningVerdict; readonly place: number } | undefined;
 
-  /** @param end - has a turn end. */
   constructor(scope: SessionScope, end: (turn: number, facts: FailureFacts) => void) {
     this.#scope = scope;
     this.#watch = new SpinningWatch(limitsOf(scope.spinning, ownLimits) ?? ownLimits);
@@ -69,14 +68,19 @@ export class SessionSpinning {
     return verdict && { kind: 'spinning', message: this.#tell(call, verdict) ?? '', outcome: 'not_started' };
   }
 
-  /** Takes its one answer. @returns the same, with a sentence where the agent is told */
+  /** Takes its one answer. @returns the same, with a sentence where the agent is told. Never throws. */
   answered(call: JudgedCall, result: ToolResult, failure: Failure | undefined): ToolResult {
     const wallNow = this.#scope.clock.wallNow();
-    const answer = answerOf(result, wallNow - call.entry.at, failure);
-    if (answer === undefined) return result;
-    const verdict = this.#watch.after(call.seen, answer, wallNow);
-    const text = this.#tell(call, verdict);
-    return text === undefined || verdict?.step === 'hold' ? result : noted(result, text);
+    try {
+      const answer = answerOf(result, wallNow - call.entry.at, failure);
+      if (answer === undefined) return result;
+      const verdict = this.#watch.after(call.seen, answer, wallNow);
+      const text = this.#tell(call, verdict);
+      return text === undefined || verdict?.step === 'hold' ? result : noted(result, text);
+    } catch {
+      // A getter or a proxy: what cannot be read is not judged.
+      return result;
+    }
   }
 
   /** Tells what repeats in a turn, as of its last calls. */

@@ -14,6 +14,8 @@ const halves = new Int32Array(float.buffer);
 /** What a fingerprint is made by: values that may still be looked at, and what is done to a text before it counts. */
 interface Look {
   left: number;
+  /** Objects within each other: more than 200 are taken for a cycle, which would be followed for 30 ms otherwise. */
+  depth: number;
   readonly even?: ((text: string) => string) | undefined;
 }
 
@@ -26,7 +28,7 @@ let unread = 0;
  */
 export function fingerprint(value: unknown, even?: (text: string) => string): number {
   try {
-    return ofValue(value, { left: mostValues, even });
+    return ofValue(value, { left: mostValues, depth: 0, even });
   } catch {
     // A getter of the caller's, a proxy, a cycle.
     return --unread;
@@ -92,6 +94,7 @@ function ofValue(value: unknown, look: Look): number {
     return ofValue((value as { toJSON(): unknown }).toJSON(), look);
   const keys = Object.keys(value);
   if (keys.length === 0) return ofKeyless(value, look);
+  if (++look.depth > 200) throw new RangeError('It has a cycle');
   let one = 3;
   let other = 5;
   for (const key of keys) {
@@ -103,6 +106,7 @@ function ofValue(value: unknown, look: Look): number {
     one = (one + low(both)) | 0;
     other = (other + high(both)) | 0;
   }
+  look.depth--;
   return joined(one, other);
 }
 

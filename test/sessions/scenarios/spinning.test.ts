@@ -221,6 +221,7 @@ describe('a tool call that a session repeats', () => {
   it.each([
     ['says when it may be made again', () => fault('rate_limit', { retryAfterMs: 1 })],
     ['has no quota', () => fault('quota')],
+    ['is one of a rate, without a time', () => fault('rate_limit')],
   ] as const)('[G-15] waits where its failure %s', async (_what, failure) => {
     const { send, facts, results } = startLoop({ calls: 30, answer: () => Promise.reject(failure()) });
     await send();
@@ -238,6 +239,27 @@ describe('a tool call that a session repeats', () => {
     void session.send({ kind: 'user' });
     await clock.settle();
     expect(facts.of('session.spinning')).toEqual([]);
+  });
+
+  it('[G-15] [I-1] has its result where its arguments or its answer cannot be read', async () => {
+    const revoked = () => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      return { content: [proxy], in: proxy };
+    };
+    const throwing = {
+      get content(): never {
+        throw new Error('no');
+      },
+    };
+    const failures = startLoop({ calls: 30, input: revoked });
+    expect((await failures.send()).ok).toBe(true);
+    expect([failures.results.length, notes(failures.results)]).toEqual([30, []]);
+    for (const answer of [revoked, () => throwing]) {
+      const answers = startLoop({ calls: 30, answer, tools: read });
+      expect((await answers.send()).ok).toBe(true);
+      expect(answers.results.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 'ok'));
+    }
   });
 
   it('[G-15] under way many times at once ends nothing; the next one is refused, and ends its turn', async () => {
