@@ -1,6 +1,7 @@
 import { ApiProxy, startApiServer } from '../../proxy/api/apiProxy.ts';
 import { type ApiProxyOptions, isElsewhere } from '../../proxy/api/settings.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
+import { budgetIn } from '../../src/policy/face.ts';
 import type { SpinningChoice } from '../../src/policy/spinning/face.ts';
 import { OwnFigures, nameIn, ownMetrics } from '../../src/runtime/face.ts';
 import { CommandError, UsageError } from '../errors.ts';
@@ -87,6 +88,7 @@ function planApi(args: ApiArgs, { env }: Io): ApiProxyOptions {
     contentMs: args['content-timeout'],
     wholeMs: args['whole-timeout'],
     // Checked with the others.
+    spending: args.spend === undefined ? undefined : budgetIn(args.spend),
     spinning: args.spinning as SpinningChoice | undefined,
   };
 }

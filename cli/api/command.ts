@@ -12,6 +12,10 @@ export const apiOptions = {
   'fallback-client-key': flag("send the client's own key to it, though its host is another one"),
   name: text('NAME', 'what it is recorded and restarted under; else the host of the API'),
   budget: duration('how long a request is tried again before its client gets an answer; else 4m'),
+  spend: text(
+    'LIMITS',
+    'what all requests may spend: tokens=2M/day,requests=500/day; then the next is refused, as its client does not ask again',
+  ),
   'headers-timeout': duration('limit on the headers of a stream, then it is asked for again; else 2m'),
   'idle-timeout': duration('limit on a stream without a byte; else 90s'),
   'first-content-timeout': duration(

@@ -32,7 +32,7 @@ export class AnswerReader {
   constructor(isStream: boolean) {
     const onEvent = ({ data }: { readonly data: string }): void => {
       // The first event of a stream names the model.
-      if (this.#isFirst || data.includes('"usage"')) this.#take(data);
+      if (this.#isFirst || data.includes('"usage')) this.#take(data);
       this.#isFirst = false;
     };
     this.#parser = isStream ? new ServerSentEventParser({ maxBytes: mostRead, onEvent }) : undefined;
@@ -63,15 +63,23 @@ export class AnswerReader {
     const said = parsedJson(json);
     if (said === undefined) return;
     const answer = read(said, 'message') ?? read(said, 'response') ?? said;
-    const usage = read(answer, 'usage') ?? read(said, 'usage');
+    const usage = read(answer, 'usage') ?? read(said, 'usage') ?? read(said, 'usageMetadata');
     const asked = read(usage, 'input_tokens_details') ?? read(usage, 'prompt_tokens_details');
     const given = read(usage, 'output_tokens_details') ?? read(usage, 'completion_tokens_details');
+    // Gemini counts thoughts apart.
+    const [words, thoughts = 0] = ['candidatesTokenCount', 'thoughtsTokenCount'].map((name) =>
+      readInteger(usage, name),
+    );
     const told: AnswerFigures = {
-      model: readString(answer, 'model'),
+      model: readString(answer, 'model') ?? readString(said, 'modelVersion'),
       inputTokens: inputOf(usage),
-      cacheReadTokens: readInteger(usage, 'cache_read_input_tokens') ?? readInteger(asked, 'cached_tokens'),
+      cacheReadTokens:
+        readInteger(usage, 'cache_read_input_tokens') ??
+        readInteger(asked, 'cached_tokens') ??
+        readInteger(usage, 'cachedContentTokenCount'),
       cacheWriteTokens: readInteger(usage, 'cache_creation_input_tokens'),
-      outputTokens: readInteger(usage, 'output_tokens') ?? readInteger(usage, 'completion_tokens'),
+      outputTokens:
+        readInteger(usage, 'output_tokens') ?? readInteger(usage, 'completion_tokens') ?? (words && words + thoughts),
       reasoningTokens: readInteger(given, 'reasoning_tokens'),
     };
     const news = Object.entries(told).filter(([, value]) => value !== undefined);
@@ -86,7 +94,9 @@ export class AnswerReader {
 
 /** Anthropic counts what it reads from a cache, or writes to one, apart from the rest. */
 function inputOf(usage: unknown): number | undefined {
-  const rest = readInteger(usage, 'input_tokens') ?? readInteger(usage, 'prompt_tokens');
+  const rest = ['input_tokens', 'prompt_tokens', 'promptTokenCount']
+    .map((name) => readInteger(usage, name))
+    .find(Number.isInteger);
   if (rest === undefined) return undefined;
   const apart = ['cache_creation_input_tokens', 'cache_read_input_tokens'];
   return apart.reduce((sum, name) => sum + (readInteger(usage, name) ?? 0), rest);

@@ -6,6 +6,7 @@ import type { Failure } from '../../src/policy/failures/face.ts';
 import { spinningNews } from '../../src/policy/spinning/face.ts';
 import type { Part, Runtime } from '../../src/runtime/face.ts';
 import type { LayerWhy } from '../../src/sessions/face.ts';
+import { BudgetAccount } from '../../src/calls/rates/face.ts';
 import { clientOf } from './clients.ts';
 import { breakOff, endTurn, mayFallBack, refuse, stopping } from './ending.ts';
 import { Exchange } from './exchange.ts';
@@ -14,7 +15,7 @@ import { credentialOf } from './passedHeaders.ts';
 import { repeatKeys, Repeats } from './repeats.ts';
 import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
 import { modelOf, routeOf } from './route.ts';
-import { type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
+import { apiPolicy, type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
 import { spinningHeader, SpinningRequests } from './spinningRequests.ts';
 import { Upstream } from './upstream.ts';
 import type { MetricFamily } from '../../src/policy/records/face.ts';
@@ -33,6 +34,7 @@ export class ApiProxy {
   readonly #repeats: Repeats;
   readonly #bodies: KeptBodies;
   readonly #spinning: SpinningRequests | undefined;
+  readonly #budget: BudgetAccount | undefined;
   /** Requests that are under way. */
   readonly #open = new Map<ServerResponse, Exchange | undefined>();
   #drain: DrainOrder | undefined = undefined;
@@ -56,6 +58,8 @@ export class ApiProxy {
     this.#repeats = new Repeats(runtime.clock);
     this.#bodies = new KeptBodies(settings.maxKeptBytes, settings.maxKeptInAllBytes);
     this.#spinning = settings.spinning === 'off' ? undefined : new SpinningRequests(settings.spinning);
+    const budget = settings.spending ?? runtime.policies.policyOf(this.name, undefined, apiPolicy).budget;
+    this.#budget = budget && new BudgetAccount(`api:${this.name}`, budget, runtime.budgets);
     runtime.join(this.#part());
   }
 
@@ -124,10 +128,16 @@ export class ApiProxy {
       route,
       client: clientOf(headers),
       arrivedAt: this.#runtime.clock.now(),
+      isCounted: this.#budget !== undefined,
       releaseBody,
     };
     const ended = whole && method === 'POST' ? this.#endedAsSpinning(asked, whole) : undefined;
     if (ended !== undefined) return ended;
+    const spent = route.dialect && this.#budget?.refusal({ requests: 1 });
+    if (spent !== undefined) {
+      endTurn(asked, spent.message);
+      return { ...spent, integration: this.name, attempts: 0, retryable: false };
+    }
     const delayMs = Math.min(this.#repeats.delayOf(keys), this.#settings.budgetMs / 2);
     if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
     let before: Failure | undefined;
@@ -142,6 +152,7 @@ export class ApiProxy {
       const exchange = new Exchange(asked, upstream, bucket, this.#settings, this.#runtime.clock, isLast);
       this.#open.set(response, exchange);
       const outcome = await exchange.run();
+      this.#budget?.used(exchange.forwarding?.figures ?? {});
       if (outcome.ok) {
         this.#repeats.ended(keys);
         if (before !== undefined) this.#tellFallback(exchange, before);

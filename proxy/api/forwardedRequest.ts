@@ -18,6 +18,8 @@ export interface Asked extends AskedModel {
   readonly route: Route;
   readonly client: ClientKind;
   readonly arrivedAt: number;
+  /** True where the figures of its answer are counted. */
+  readonly isCounted: boolean;
   /** The body will not be sent again. */
   readonly releaseBody: () => void;
 }

@@ -49,7 +49,7 @@ export class Forwarding {
   #hasRepeated = false;
   /** True where the connection that the body ended with was reset, where Node tells that as an end. */
   #wasReset = false;
-  /** Reader, where the host asks for telemetry. */
+  /** Reader, where the host asks for telemetry, or there is a budget. */
   #reader: AnswerReader | undefined = undefined;
   #resolve!: (answer: ForwardedAnswer) => void;
   #reject!: (error: unknown) => void;
@@ -80,6 +80,11 @@ export class Forwarding {
   /** That of an answer that is read; undefined of any other. */
   get silence(): Silence | undefined {
     return this.#scanner === undefined ? undefined : this.#watch.silence(this.#exchange.contentLimits);
+  }
+
+  /** What the answer has said of itself by now. */
+  get figures(): AnswerFigures {
+    return this.#reader?.figures ?? {};
   }
 
   get hasCall(): boolean {
@@ -177,7 +182,7 @@ export class Forwarding {
       this.#encoded = EncodedBody.of(encoding, (chunk) => scanner?.push(chunk));
     if (encoding === undefined && endsWithConnection(answer) && isJson(answer)) this.#openJson = new OpenJson();
     this.#watch.begin();
-    if (this.#trace !== undefined && dialect !== undefined && encoding === undefined)
+    if ((this.#trace !== undefined || exchange.asked.isCounted) && dialect !== undefined && encoding === undefined)
       this.#reader = new AnswerReader(isStream);
     answer.on('data', this.#took);
     const encoded = this.#encoded;
@@ -337,7 +342,7 @@ export class Forwarding {
       this.#reject(new AttemptError(failure));
     } else {
       exchange.passage?.ended(undefined);
-      this.#resolve({ status: this.#answer?.statusCode, ...this.#reader?.figures });
+      this.#resolve({ status: this.#answer?.statusCode, ...this.figures });
     }
   }
 

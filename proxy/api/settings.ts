@@ -8,7 +8,7 @@ import {
   readOptions,
   text,
 } from '../../src/policy/options/face.ts';
-import { type IntegrationPolicy, defaultPolicy, usualRate } from '../../src/policy/face.ts';
+import { type IntegrationPolicy, budgetKey, defaultPolicy, usualRate } from '../../src/policy/face.ts';
 import { type SpinningChoice, spinningChoices } from '../../src/policy/spinning/face.ts';
 import { show } from '../../src/policy/text/face.ts';
 
@@ -76,6 +76,8 @@ const apiProxyKeys = {
    * over: an event, and by `hold` or `end` its end as a failure. @defaultValue 'notice'
    */
   spinning: choice(spinningChoices, { default: 'notice', given: {} as SpinningChoice }),
+  /** Budget of all its requests. @defaultValue that of its name in the configuration */
+  spending: budgetKey(''),
   /** A longer body of a request is passed as it comes and sent once, in bytes, at least 1. @defaultValue 36 MiB */
   maxKeptBytes: integer({ unit: 'bytes', default: 36 * 1024 * 1024 }),
   /** Bodies that are kept at a time; what is beyond is passed and sent once, in bytes, at least 1. @defaultValue 256 MiB */

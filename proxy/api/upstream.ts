@@ -69,8 +69,8 @@ export class Upstream {
     this.path = superviseIntegration<Passage, void>(runtime, {
       name,
       about: { type: 'http', provider: this.#provider },
-      // Limits of rate are those of a key and a model.
-      policy: { ...policy, limits: ofProbe, rate: undefined },
+      // Limits of rate are those of a key and a model, and the budget is that of the proxy.
+      policy: { ...policy, limits: ofProbe, rate: undefined, budget: undefined },
       shares: 'circuit',
       serves: true,
       operation: (passage) => passage.work(),
@@ -155,7 +155,7 @@ export class Upstream {
         modelOf: (request) => (request as AskedOf).asked.model,
         namesOf: (request) => namesOf(request as AskedOf),
       },
-      policy,
+      policy: { ...policy, budget: undefined },
       shares: 'circuit',
       // The circuit of the upstream bounds what is tried again, and requests that it holds back are tries too.
       retryBudget: new RetryBudget({ cost: 0 }),

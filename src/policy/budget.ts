@@ -23,6 +23,16 @@ export function limitIn(given: string): (Omit<Limit, 'per'> & { readonly per?: P
   return metric === undefined || most === undefined ? undefined : { metric, most, per: per as Per | undefined };
 }
 
+/** Limits such as `tokens=2M/day,rounds=30`, as options to be checked; those without a stretch are of the whole run. */
+export function budgetIn(given: string): BudgetInput {
+  const limits: Record<string, Record<string, string>> = {};
+  for (const each of given.split(',')) {
+    const [metric = '', amount = '', per = 'session'] = each.split(/[=/]/);
+    (limits[per] ??= {})[metric] = amount;
+  }
+  return limits;
+}
+
 /** Limits of a stretch, by what is counted: `requests` are attempts of calls, calls that are made at once are one of `rounds`. */
 export type BudgetLimits = { readonly [M in Metric]?: number | string | undefined };
 

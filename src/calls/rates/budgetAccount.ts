@@ -25,7 +25,7 @@ export interface BudgetParts {
 
 /** The budget of a session, an integration, a proxy or a run: what all who share the store and its scope have spent of it. Never throws. */
 export class BudgetAccount {
-  readonly budget: budgets.Budget;
+  readonly #budget: budgets.Budget;
   readonly #scope: string;
   readonly #parts: BudgetParts;
   readonly #limits: readonly budgets.Limit[];
@@ -39,7 +39,7 @@ export class BudgetAccount {
   /** @param scope - `session:NAME`, `integration:NAME`, `api:NAME` or `run:NAME`. */
   constructor(scope: string, budget: budgets.Budget, parts: BudgetParts) {
     this.#scope = scope;
-    this.budget = budget;
+    this.#budget = budget;
     this.#parts = parts;
     this.#limits = budgets.pers.flatMap((per) =>
       budgets.metrics.flatMap((metric) => {
@@ -67,6 +67,11 @@ export class BudgetAccount {
   /** Counts what was spent, whatever is left. */
   spend(costs: budgets.Spending, turn = 0): void {
     this.#tell(this.standings(costs, turn), costs);
+  }
+
+  /** Counts what the answer of a model says of itself. */
+  used(usage: budgets.ModelUsage): void {
+    this.spend(budgets.spendingOf(usage, this.#budget.prices));
   }
 
   /** Why nothing new is begun; takes costs where it may. */
@@ -109,7 +114,7 @@ export class BudgetAccount {
       const ofTurn = this.#names.filter((name) => name.includes('turn'));
       this.#draw(Object.fromEntries(ofTurn.map((name) => [name, -this.#count(name)])));
     }
-    const { zone } = this.budget;
+    const { zone } = this.#budget;
     this.#draw(Object.fromEntries(this.#limits.map(({ per, metric }) => [`${per} ${metric}`, costs[metric]])));
     return this.#limits.map(({ per, metric, most }) => {
       const [used, raised] = [this.#count(`${per} ${metric}`), this.#count(`raised ${per} ${metric}`)];
@@ -121,7 +126,7 @@ export class BudgetAccount {
   #draw(costs: Readonly<Record<string, number | undefined>>): void {
     const { keeper } = this.#parts;
     const now = keeper.now();
-    if (now >= this.#end) this.#end = budgets.endOfDay(now, this.budget.zone);
+    if (now >= this.#end) this.#end = budgets.endOfDay(now, this.#budget.zone);
     // A millisecond early, so that all is there again with the first of the day.
     const resetMs = (name: string): number => (name.includes('day') ? this.#end - now - 1 : neverMs);
     const hint = (name: string) => ({ limit: whole, perMs, resetMs: resetMs(name), atOnce: true });
