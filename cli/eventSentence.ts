@@ -87,7 +87,7 @@ const sentences: Readonly<Record<string, (metadata: Metadata) => Said>> = {
   'alert/raised': ({ error, alert, because, failures, crashes, kind, window_ms: windowMs }) => ({
     what: error,
     about: [
-      because === 'rate' || because === 'circuit' ? undefined : `last: ${String(kind)}`,
+      because !== 'failures' && because !== 'crashes' ? undefined : `last: ${String(kind)}`,
       `${countsText(failures, crashes)} within ${timeText(windowMs)}`,
       `alert ${String(alert)}`,
     ],

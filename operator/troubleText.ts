@@ -10,7 +10,7 @@ export function troubleText(
   }: Pick<OpenAlert, 'because' | 'message' | 'crashes'> & { kind?: string | undefined },
   isOver = false,
 ): string {
-  if (because === 'rate' || because === 'circuit') return message;
+  if (because !== 'failures' && because !== 'crashes') return message;
   const crash = isOver ? `crashed ${times(crashes)}` : 'keeps crashing';
   const trouble = because === 'crashes' ? crash : kind;
   return trouble === undefined ? message : `${trouble}: ${message}`;

@@ -101,6 +101,9 @@ export class AlertWatch {
         (incident) => this.#met(incident),
         (integration) => this.#closed(integration),
       ),
+      this.#options.bus.on('budget.spent', ({ scope, integration = scope, message }) =>
+        this.#metOutage({ integration, kind: 'spinning', message }, 'budget'),
+      ),
       this.#options.statistics?.onKept((rows) => this.#counted(rows)),
     ];
     this.#unsubscribe = () => {
@@ -225,12 +228,12 @@ export class AlertWatch {
     this.#judge(incident, found, rule);
   }
 
-  /** Raises one alert an outage: where failures have raised one, the open circuit is the same matter. */
-  #metOutage(outage: Outage): void {
+  /** Raises one alert an outage: where failures have raised one, the open circuit, or the spent budget, is the same matter. */
+  #metOutage(outage: Outage, cause: AlertCause = 'circuit'): void {
     const rule = this.#options.ruleOf(outage.integration);
     if (rule === undefined) return;
     const found = this.#watch(outage.integration);
-    if (found.episode === undefined) this.#raise({ ...outage, cause: 'circuit' }, found, rule);
+    if (found.episode === undefined) this.#raise({ ...outage, cause }, found, rule);
   }
 
   #outageOver(integration: string): void {

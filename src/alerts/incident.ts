@@ -38,6 +38,11 @@ export function onIncident(
     bus.on('hook.failed', ({ hook, kind = 'unknown', error }) =>
       met({ cause: 'failures', integration: `hook:${hook}`, kind, message: error }),
     ),
+    // A session ends its turn by it; what ends a run or a prompt is a call that failed.
+    bus.on('session.spinning', ({ turn, step, integration, message }) => {
+      if (step !== 'end' || turn === undefined || integration === undefined) return;
+      met({ cause: 'failures', integration, kind: 'spinning', message });
+    }),
     bus.on('integration.crashed', crashed),
     bus.on('integration.restart_failed', crashed),
     bus.on('breaker.closed', ({ integration, tool }) => {

@@ -52,7 +52,10 @@ export function superviseAlerts(
     newId: () => crypto.randomUUID(),
     refusing(integration) {
       const path = runtime.path(integration);
-      return path && refusing(path);
+      const { accounts } = runtime.budgets;
+      const own = path && refusing(path);
+      const isSpent = (accounts.get(integration) ?? accounts.get(`integration:${integration}`))?.isSpent;
+      return own?.because === undefined && isSpent === true ? { refused: clock.now(), because: spent } : own;
     },
     statistics,
   });
@@ -88,6 +91,9 @@ export function superviseAlerts(
     },
   };
 }
+
+/** No circuit: whoever gave the budget wants its calls to wait. */
+const spent = { now: 'its budget is spent', until: 'its budget is raised or begins anew', isHeld: true };
 
 /** Makes the news of an alert, for the one that watches it now. */
 function newsOfAlert(

@@ -88,6 +88,23 @@ const open = (clock: SimulatedClock, more: Partial<OpenAlert> = {}): OpenAlert =
 });
 
 describe('an alert', () => {
+  it('[G-15] [O-3] counts a turn that ended as it was spinning, and no word on it before', () => {
+    const { bus, told, facts } = startWatch();
+    const spins = (step: 'tell' | 'end', turn?: number) =>
+      bus.tell({
+        ...{ type: 'session.spinning', session: 's', turn, integration: 'quick', tool: 'edit', step, count: 20 },
+        ...{ form: 'failure', message: 'edit was called 20 times', answer: 'no' },
+      });
+    for (let each = 0; each < 5; each++) spins('tell', each);
+    // A run that ends by it is a call that failed, which counts already.
+    for (let each = 0; each < 5; each++) spins('end');
+    spins('end', 1);
+    expect(told).toEqual([]);
+    spins('end', 2);
+    expect(told).toEqual(['raised quick']);
+    expect(facts).toMatchObject([{ because: 'failures', kind: 'spinning', message: 'edit was called 20 times' }]);
+  });
+
   it('[O-3] is not raised for an open circuit where alerts are switched off', async () => {
     const { bus, clock, told, refusals } = startWatch();
     for (const integration of ['silent', 'kb']) {

@@ -83,6 +83,10 @@ export class BudgetAccount {
     return { kind: 'spinning', reason: 'budget', message, outcome: 'not_started', retryAfterMs };
   }
 
+  get isSpent(): boolean {
+    return this.standings().some(({ used, most }) => used >= most);
+  }
+
   /** What is spent, for people. */
   get text(): string {
     const said = this.standings().map((one) => `${amountText(one.used)} of ${limitWords(one)}`);

@@ -1,6 +1,7 @@
 import { formatDuration } from '../text/duration.ts';
 import type { FactOf } from '../facts/facts.ts';
 import type { AlertOrigin, AlertCause, AlertEnd } from '../facts/alertFacts.ts';
+import { nameOfScope } from '../text/budgetText.ts';
 import { sanitize } from '../text/sanitize.ts';
 import { commandAbout, optionWords, dbWords } from '../text/shownCommand.ts';
 
@@ -29,6 +30,7 @@ export function nextOfAlert(integration: string, because: AlertCause, database: 
   const option = optionWords('integration', integration);
   const db = dbWords(database);
   if (because === 'crashes') return `unwedge events${option} --failed${db}`;
+  if (because === 'budget') return commandAbout('budget', nameOfScope(integration), db);
   return because === 'rate' ? `unwedge report${option}${db}` : commandAbout('why', integration, db);
 }
 
@@ -37,7 +39,7 @@ function raisedText(news: FactOf<'alert.raised'>): string {
   const line = sanitize(message);
   const said = line.length > mostOfMessage ? `${line.slice(0, mostOfMessage)}…` : line;
   const what = because === 'crashes' ? `crashed ${times(crashes)}` : `failed ${times(failures)}`;
-  const isSaid = because === 'rate' || because === 'circuit';
+  const isSaid = because !== 'failures' && because !== 'crashes';
   const trouble = isSaid ? `: ${said}` : ` ${what} within ${formatDuration(windowMs)}; last: ${said}`;
   return `Alert: ${integration}${trouble} (${placeText(news)})${next === undefined ? '' : `; next: ${next}`}`;
 }

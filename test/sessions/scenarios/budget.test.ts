@@ -74,6 +74,22 @@ const calls =
   };
 
 describe('the budget of a session', () => {
+  it('[G-16] [O-3] alerts once while it is spent, and gives the all-clear some time after it was raised', async () => {
+    const { session, clock, raise, told } = await startGateway({ day: { toolCalls: 2 } }, calls(5));
+    void session.send({ kind: 'user' });
+    await clock.advance(30 * 60_000);
+    const message = expect.stringMatching(
+      /^main has spent 2 and waits for its budget of 2 tool calls of the day/,
+    ) as unknown;
+    const about = { integration: 'session:main', because: 'budget', kind: 'spinning', message };
+    expect(told('alert.raised')).toMatchObject([about]);
+    expect(told('alert.cleared')).toEqual([]);
+    raise('toolCalls=9');
+    await clock.advance(11 * 60_000);
+    expect(told('alert.cleared')).toMatchObject([{ integration: 'session:main', by: 'quiet' }]);
+    expect(told('alert.raised')).toHaveLength(1);
+  });
+
   it('[G-16] has a tool call wait once it is spent, says why, and ends neither the turn nor the call for it', async () => {
     const { session, clock, made, told } = await startGateway({ day: { toolCalls: 3 } }, calls(5));
     const sent = session.send({ kind: 'user' });
