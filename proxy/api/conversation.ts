@@ -65,10 +65,8 @@ function callIn(part: unknown): Omit<AnsweredCall, 'answer'> | undefined {
   const tool = [readString(part, 'namespace') ?? [], name].flat().join('__');
   const given = ['arguments', 'args', 'input', 'action'].map((key) => read(of, key)).find((each) => each !== undefined);
   const input = typeof given === 'string' ? (parsedJson(given) ?? given) : given;
-  // Words beside a command are for people: a stuck agent words them anew.
-  const isCommand = /bash|shell|exec|terminal/i.test(tool) && typeof input === 'object' && !Array.isArray(input);
   const id = readString(part, 'call_id') ?? readString(of, 'id') ?? readString(part, 'id') ?? tool;
-  return { id, tool, input: isCommand ? { ...input, description: undefined, justification: undefined } : input };
+  return { id, tool, input };
 }
 
 /** The answer that a part of a message is. */

@@ -36,5 +36,19 @@ export function hearCodexItem(told: Fields, isOver: boolean, ear: HeardCalls): v
   if (isOver) ear.answered(id, toldAnswer(isGood, answer));
 }
 
+/** Line of its log by which Codex alone tells of a call that it refused: a patch that does not apply, a missing argument, a tool it lacks. */
+const refusal = /^\S+ ERROR codex_core::tools::router: error=((\w+) (?:verification )?failed: .+|.+)/s;
+
+/** Tells of calls that Codex refused, as its stderr has them: no event of `codex exec --json` does. A command that cannot be started has one. */
+export function hearCodexLog(chunk: string, ear: HeardCalls): void {
+  for (const line of chunk.split(/\n(?=\d{4}-\d\d-\d\dT)/)) {
+    const [, why, tool = 'a tool'] = refusal.exec(line.trimEnd()) ?? [];
+    if (why === undefined || tool === 'exec_command') continue;
+    // What was asked is known by why it was refused alone.
+    ear.called(refusal, { tool, input: why });
+    ear.answered(refusal, toldAnswer(false, why));
+  }
+}
+
 /** A name as both have it. */
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();

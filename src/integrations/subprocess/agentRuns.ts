@@ -26,6 +26,7 @@ import { type AgentReport, answer, createRetryLife } from '../../protocol/agentR
 import { type OwnProfiles, profileOf } from '../../protocol/agents/profiles.ts';
 import { type AgentStream, createAgentStream } from '../../protocol/agentStream.ts';
 import { AgentTrail, goOnPrompt, isHarmless, type Left, type Repetition } from '../../protocol/agentTrail.ts';
+import { hearCodexLog } from '../../protocol/codexCalls.ts';
 import type { RunRequest, SubprocessOptions } from './subprocessOptions.ts';
 
 /** End of a run of a subprocess, with what its agent said where it is one. */
@@ -131,6 +132,8 @@ export class AgentRuns {
     if (stream !== undefined) trail.begin(stream);
     const onOutput: SubprocessInput['onOutput'] = (chunk, from) => {
       if (from === 'stdout') stream?.push(chunk);
+      else if (ear !== undefined && tellsLife && command.agent === 'codex')
+        hearCodexLog(String(Buffer.from(chunk)), ear);
     };
     return {
       spun: spun.signal,

@@ -37,9 +37,23 @@ export interface SeenCall {
 
 export function seenCall(call: Omit<SeenCall, 'key'>): SeenCall {
   const tool = textFingerprint(call.tool);
-  const key = { tool, call: paired(tool, fingerprint(call.input ?? null)) };
+  const key = { tool, call: paired(tool, fingerprint(work(call.input ?? null))) };
   // One by one: to spread what may lack some of them takes longer than all the rest.
   return { tool: call.tool, input: call.input, effect: call.effect, rule: call.rule, limits: call.limits, key };
+}
+
+/** Words on a command for people, which a model words anew each time. */
+const remarks = { description: undefined, explanation: undefined, justification: undefined };
+
+/** Arguments without remarks on a command. Never throws. */
+function work(input: unknown): unknown {
+  try {
+    const { command, cmd = command } = input as { readonly command?: unknown; readonly cmd?: unknown };
+    return typeof cmd === 'string' || Array.isArray(cmd) ? { ...(input as object), ...remarks } : input;
+  } catch {
+    // No object, or one of the caller's that cannot be read.
+    return input;
+  }
 }
 
 /** Verdict on a call. */

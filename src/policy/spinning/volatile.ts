@@ -63,6 +63,8 @@ const volatile = new RegExp(
     // (node:123), sshd[123]:, [ 12345.678901], [pool-1-thread-3]; com.acme.Pool@1b2c3d4e
     '\\(node:\\d{1,9}\\)|(?<=[a-z])\\[\\d{1,9}\\](?=:)|(?<=^|\\n)\\[ *\\d{1,9}\\.\\d{6}\\](?= )|(?<=\\[[\\w.-]{0,60}(?:exec|thread|worker)-)\\d{1,6}(?=\\])',
     '(?<=[a-z]\\.[a-z_$][\\w$]{0,80})@[\\da-f]{5,8}(?![\\w.-])',
+    // tmp.Xk3fQ9aBcD of mktemp, /tmp/tmpa1b2c3d4 of Python
+    '(?<=/)tmp\\.[a-z\\d]{10}(?![\\w-])|(?<=/tmp/)tmp[a-z\\d_]{8}(?![\\w-])',
   ].join('|'),
   'gi',
 );
@@ -82,6 +84,6 @@ export function withoutVolatile(text: string): string {
 /** The same, also where nothing is left; `~` stands for each thing that was taken out. */
 export function evenText(text: string): string {
   const plain = (text.includes('\u001b') ? withoutEscapes(text) : text).replace(overwritten, '');
-  const bare = /\d/.test(plain) ? plain.replace(volatile, '~') : plain;
+  const bare = /\d|\/tmp/.test(plain) ? plain.replace(volatile, '~') : plain;
   return bare.replace(/\s+/g, ' ').trim();
 }

@@ -43,11 +43,15 @@ export class AcpCalls {
   #ended(call: McpParams, output: string): void {
     const { toolCallId: id, name, kind, title, status, rawInput: input = title, rawOutput, _meta: meta } = call;
     const { exit_code: code, metadata, contents } = fieldsOf(rawOutput);
-    // As goose and codex-acp, opencode, and Copilot tell the exit code.
+    // As goose and codex-acp, opencode, Copilot, and codex-acp of a terminal tell the exit code.
     const exit =
-      code ?? fieldsOf(metadata)['exit'] ?? fieldsOf(Array.isArray(contents) ? contents[0] : undefined)['exitCode'];
+      code ??
+      fieldsOf(metadata)['exit'] ??
+      fieldsOf(Array.isArray(contents) ? contents[0] : undefined)['exitCode'] ??
+      fieldsOf(fieldsOf(meta)['terminal_exit'])['exit_code'];
     const isBad = status === 'failed' || (typeof exit === 'number' && exit !== 0);
-    const said = answerIn(call) ?? (output === '' ? (rawOutput ?? '') : output);
+    const printed = output === '' && isBad && typeof exit === 'number' ? `exit code ${exit}` : output;
+    const said = answerIn(call) ?? (printed === '' ? (rawOutput ?? '') : printed);
     // Whoever does not say what was asked, or why it failed, may have asked for something else.
     const limits = input === undefined || (isBad && said === '') ? noticed : undefined;
     const tool = textIn(name) ?? textIn(kind === 'other' ? title : kind) ?? textIn(title) ?? 'a tool';

@@ -235,4 +235,28 @@ describe('the rule on repetition', () => {
       watch.after(call, { ok: false, kind: 'tool_error', message: 'no such text' }, Date.UTC(2026, 10, 30));
     expect(watch.before(call)?.text).toContain('last at 2026-11-30T00:00:00.000Z: "no such text"');
   });
+
+  it.each([
+    ['command', 'description'],
+    ['cmd', 'justification'],
+  ])('[G-15] takes a %s for the same whatever its %s says', (command, remark) => {
+    const calls = (...remarks: string[]) =>
+      remarks.map((said) => ['bash', { [command]: 'make', [remark]: said }, '!no rule', {}] as const);
+    const seen = play(new SpinningWatch(ownLimits), calls(...times(20, String)));
+    expect(seen.at(-1)).toBe('20: end failure 20 told');
+    const tasks = times(7, (nth) => ['task', { description: `part ${nth}` }, '!no rule', {}] as const);
+    expect(play(new SpinningWatch(ownLimits), tasks)).toEqual([]);
+  });
+
+  it('[G-15] reads arguments that cannot be read', () => {
+    const input = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('no');
+        },
+      },
+    );
+    expect(seenCall({ tool: 'bash', input }).key.call).not.toBe(seenCall({ tool: 'bash', input }).key.call);
+  });
 });

@@ -37,6 +37,8 @@ describe('an answer without what changes by itself', () => {
     ['attempts in Chinese', '第3次重试失败', '第12次重试失败'],
     ['what was overwritten', '⠋ no\r⠙ no\r⠹ no', '⠋ no\r⠹ no'],
     ['what was overwritten in one line of two', 'a\r\n1%\r9%\rno\r\n', 'a\r\n3%\rno\r\n'],
+    ['temporary files of mktemp', 'no /tmp/tmp.AbcdEfgHij: locked', 'no /tmp/tmp.4x9KQzzA1b: locked'],
+    ['temporary files of Python', 'no /tmp/tmpab_cd12f/x', 'no /tmp/tmpzz9q8_ab/x'],
     ['colours', '\u001b[31mno 1\u001b[0m', 'no 1'],
     ['white space', 'no\n\n  line', ' no line '],
   ])('[G-15] takes out %s', (_what, one, other) => {
@@ -64,6 +66,7 @@ describe('an answer without what changes by itself', () => {
     ['an address', 'to bo@1234567.example', 'to bo@1234568.example'],
     ['a message by its uuid', `message ${uuids[0]}`, `message ${uuids[1]}`],
     ['the last of what was overwritten', '1%\r41%', '1%\r42%'],
+    ['another file by its name', 'no /work/tmpfile0001', 'no /work/tmpfile0002'],
     ['another page', 'page 3 of 10', 'page 4 of 10'],
   ])('[G-15] keeps %s', (_what, one, other) => {
     expect(withoutVolatile(one)).not.toBe(withoutVolatile(other));

@@ -3,6 +3,7 @@ import { HeardCalls } from '../../../src/policy/spinning/heardCalls.ts';
 import { ownLimits } from '../../../src/policy/spinning/spinningRule.ts';
 import { agentCommand } from '../../../src/protocol/agentCommand.ts';
 import { createAgentStream } from '../../../src/protocol/agentStream.ts';
+import { hearCodexLog } from '../../../src/protocol/codexCalls.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { hearing } from '../../support/hearing.ts';
 import { recordedRounds, roundArgs, roundOf } from '../../support/agentRounds.ts';
@@ -122,4 +123,35 @@ describe('the calls in a stream', () => {
       expect(ends).toEqual([]);
     },
   );
+});
+
+describe('calls that Codex refuses, of which its log alone tells', () => {
+  const log = (error: string): string =>
+    `2026-11-30T04:07:38.063566Z ERROR codex_core::tools::router: error=${error}\n`;
+  function hear(lines: readonly string[]) {
+    const { caller, told, ends } = hearing(new SimulatedClock());
+    const ear = new HeardCalls(ownLimits, caller);
+    for (const line of lines) hearCodexLog(line, ear);
+    return { told: told.map(({ step, tool }) => `${step} ${tool}`), ends };
+  }
+  const twenty = (make: (nth: number) => string) => Array.from({ length: 20 }, (_, nth) => make(nth));
+  const patch = 'apply_patch verification failed: Failed to find expected lines in a.ts:\n';
+
+  it.each([
+    ['apply_patch', `${patch}const a = 1;`],
+    ['write_stdin', 'write_stdin failed: Unknown process id 4711'],
+    ['a tool', 'failed to parse function arguments: missing field `cmd` at line 1 column 2'],
+    ['a tool', 'unsupported call: nope'],
+  ])('[G-15] end it by twenty that are alike: %s', (tool, error) => {
+    const { told, ends } = hear(twenty(() => log(error)));
+    expect(told).toEqual([`notice ${tool}`, `tell ${tool}`, `end ${tool}`]);
+    expect(ends).toHaveLength(1);
+    expect(hear([twenty(() => log(error)).join('')]).told).toEqual(told);
+  });
+
+  it('[G-15] go on where each is another, and are not counted where an event tells of them, too', () => {
+    expect(hear(twenty((nth) => log(`${patch}const a = ${nth};`))).ends).toEqual([]);
+    const others = [log('exec_command failed: CreateProcess { message: "no" }'), 'ERROR codex_core::session: no\n'];
+    for (const line of others) expect(hear(twenty(() => line)).told).toEqual([]);
+  });
 });

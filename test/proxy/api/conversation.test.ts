@@ -41,7 +41,14 @@ const bodies = [
         { role: 'user', content: 'again, please' },
       ],
     },
-    ['person', 'model', ['Bash', { command: 'ls' }, false], 'model', ['Read', { file_path: '/a' }, true], 'person'],
+    [
+      'person',
+      'model',
+      ['Bash', { command: 'ls', description: 'Lists' }, false],
+      'model',
+      ['Read', { file_path: '/a' }, true],
+      'person',
+    ],
   ],
   [
     'Codex 0.166',
@@ -142,7 +149,7 @@ const bodies = [
     [
       'person',
       'model',
-      ['run_shell_command', { command: 'ls' }, false],
+      ['run_shell_command', { command: 'ls', description: 'x' }, false],
       'model',
       ['read_file', { file_path: 'nope' }, false],
       'model',

@@ -57,6 +57,16 @@ const call = (fields: object): readonly object[] => [
 const text = (said: string) => [{ type: 'content', content: { type: 'text', text: said } }];
 
 describe('a prompt whose agent makes one call for ever', () => {
+  it('[G-15] [A-3] ends where a command of a terminal fails without a word, as its exit code says why', async () => {
+    const { say, steps } = await startPrompt();
+    const silent = (code: number) =>
+      call({ status: 'failed', rawInput: { command: 'exit' }, _meta: { terminal_exit: { exit_code: code } } });
+    await say(silent(3), 19);
+    expect(steps()).toEqual(['notice failure', 'tell failure']);
+    await say(silent(3));
+    expect(steps().at(-1)).toBe('end failure');
+  });
+
   it.each(failing)('[G-15] [A-3] of %s (%s) ends at the twentieth failure', async (agent, kind) => {
     const { say, steps, answer, heard, settle } = await startPrompt();
     await say(rounds[agent]?.[kind] ?? [], 19);
