@@ -47,7 +47,7 @@ export class Repetition {
     const { clock } = this.#scope;
     const tookMs = clock.now() - startedAt;
     const { kind = 'unknown', reason = kind, message = '', retryAfterMs } = facts ?? {};
-    const waits = retryAfterMs !== undefined || kind === 'circuit_open';
+    const waits = retryAfterMs ?? kind === 'circuit_open';
     const failed = { ok: false, kind: reason, message, tookMs, waits } as const;
     const said = facts === undefined ? ({ ok: true, value: result, tookMs } as const) : failed;
     const found = this.#client.watch.after(seen, said, clock.wallNow());

@@ -132,5 +132,5 @@ function answerOf(result: ToolResult, tookMs: number, failure?: Failure): SeenAn
   const kind = 'kind' in result ? result.kind : 'error';
   if (kind === 'cancelled' || kind === 'spinning') return undefined;
   const message = note !== undefined && error.endsWith(note) ? error.slice(0, -note.length).trimEnd() : error;
-  return { ok: false, kind, message, tookMs, waits: retryAfterMs !== undefined || waiting.has(failure?.kind ?? kind) };
+  return { ok: false, kind, message, tookMs, waits: retryAfterMs ?? waiting.has(failure?.kind ?? kind) };
 }

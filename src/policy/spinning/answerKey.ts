@@ -17,8 +17,8 @@ export type SeenAnswer =
       readonly kind: string;
       readonly message: string;
       readonly tookMs?: number | undefined;
-      /** True where the answer asks for a wait by other means than its words. @defaultValue false */
-      readonly waits?: boolean | undefined;
+      /** Wait that the answer asks for by other means than its words, in ms; true where it is not known how long. @defaultValue none */
+      readonly waits?: boolean | number | undefined;
     };
 
 /** Fingerprints of an answer. */
@@ -90,7 +90,7 @@ export const isSlow = ({ tookMs = 0 }: SeenAnswer): boolean => tookMs >= slowMs;
 /** Tells whether a call waited itself, or its answer names the time of a wait: whoever asks again after it does not spin. */
 export function isPatient(answer: SeenAnswer): boolean {
   if (answer.ok && isSlow(answer)) return true;
-  if (!answer.ok && answer.waits === true) return true;
+  if (!answer.ok && answer.waits !== undefined && answer.waits !== false) return true;
   const text = (answer.ok ? textOf(answer.value) : answer.message)?.slice(0, headOf) ?? '';
   if (!/\d/.test(text)) return false;
   return waitWords.test(text) || textHint(text, 0).retryAfterMs !== undefined;

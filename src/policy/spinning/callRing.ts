@@ -205,6 +205,8 @@ export class CallRing {
 
   /** Counts a call after the one before that was answered alike. */
   #countOn(previous: number, place: number): void {
+    // A call that waited is the first of its kind again.
+    if (this.#has(place, bit.patient)) return this.#setCounts(place, 1, 1, 1);
     const own = previous < this.#marked ? 1 : this.#get(previous, column.own) + 1;
     const isExact = this.#get(previous, column.exact) === this.#get(place, column.exact);
     const exactCount = isExact ? this.#get(previous, column.exactCount) + 1 : 1;

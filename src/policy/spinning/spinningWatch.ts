@@ -91,6 +91,9 @@ export class SpinningWatch {
   /** Calls until the word on varied failures of a tool is said again, by its fingerprint. */
   readonly #quiet = new Map<number, number>();
 
+  /** Wall times before which a call that was asked to wait comes too early, half of its wait being over, by its fingerprint. */
+  readonly #waits = new Map<number, number>();
+
   constructor(limits: SpinningLimits, window = defaultWindow) {
     this.#limits = limits;
     this.#ring = new CallRing(window);
@@ -120,8 +123,9 @@ export class SpinningWatch {
         acts: effect !== 'readOnly',
         slow: isSlow(answer),
       },
-      () => isPatient(answer),
+      () => !this.#isEarly(key.call, answer, at) && isPatient(answer),
     );
+    this.#noteWait(key.call, answer, at);
     const quiet = this.#quiet.get(key.tool);
     if (quiet === 0) this.#quiet.delete(key.tool);
     else if (quiet !== undefined) this.#quiet.set(key.tool, quiet - 1);
@@ -159,6 +163,18 @@ export class SpinningWatch {
     } catch {
       // It is of another release, or damaged: repetition counts from here.
     }
+  }
+
+  /** Who asks again at once does not wait, whatever the answer asks for. */
+  #isEarly(call: number, { tookMs = 0 }: SeenAnswer, at: number): boolean {
+    return at - tookMs < (this.#waits.get(call) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #noteWait(call: number, answer: SeenAnswer, at: number): void {
+    this.#waits.delete(call);
+    if (answer.ok || typeof answer.waits !== 'number') return;
+    this.#waits.set(call, at + answer.waits / 2);
+    if (this.#waits.size > mostKept) this.#waits.delete(this.#waits.keys().next().value as number);
   }
 
   #successKey(call: number, value: unknown, last: AnswerKey | undefined): AnswerKey {

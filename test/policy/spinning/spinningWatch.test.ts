@@ -172,6 +172,29 @@ describe('the rule on repetition', () => {
     ).toEqual([]);
   });
 
+  it('[G-15] takes a call that does not wait for what it was asked to wait for repetition, and one that waits for none', () => {
+    const failing = (every: number) => {
+      const watch = new SpinningWatch(ownLimits);
+      const call = seenCall({ tool: 'query', input: {} });
+      return times(30, (index) => {
+        const message = `The circuit is open; next try in ${30 - index} s`;
+        return watch.after(call, { ok: false, kind: 'circuit_open', message, waits: 30_000 }, index * every)?.step;
+      });
+    };
+    expect(failing(100).indexOf('tell')).toBe(5);
+    expect(failing(14_000).indexOf('end')).toBe(19);
+    expect(failing(15_000).every((step) => step === undefined)).toBe(true);
+  });
+
+  it('[G-15] begins anew after a call that waited', () => {
+    const watch = new SpinningWatch(ownLimits);
+    const call = seenCall({ tool: 'query', input: {} });
+    const busy = { ok: false, kind: 'circuit_open', message: 'busy', waits: 10_000 } as const;
+    for (let index = 0; index < 15; index++) watch.after(call, busy, index);
+    expect(watch.after(call, busy, 20_000)).toBeUndefined();
+    expect(times(6, (index) => watch.after(call, busy, 20_001 + index)?.step).indexOf('tell')).toBe(4);
+  });
+
   it('[G-15] never refuses a clock', () => {
     const calls = times(60, (index) => ['now', {}, `It is 02:14:${10 + index}`, read] as const);
     expect(play(new SpinningWatch(all), calls).filter((each) => /hold|end/.test(each))).toEqual([]);

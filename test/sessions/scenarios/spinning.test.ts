@@ -16,6 +16,8 @@ interface Loop {
   readonly tools?: Record<string, ToolOptions>;
   readonly integration?: string;
   readonly spinning?: SessionOptions['spinning'];
+  /** Wait between two calls, in ms. @defaultValue none */
+  readonly pauseMs?: number;
   /** Told after each result. */
   readonly seen?: (result: ToolResult, turn: Turn) => void;
 }
@@ -35,6 +37,9 @@ function startLoop({ calls = 99, input = () => ({ a: 1 }), answer = failing, see
         const result = await turn.tool(loop.integration ?? 'files', 'edit', input(index));
         results.push(result);
         seen?.(result, turn);
+        const { pauseMs } = loop;
+        if (pauseMs !== undefined)
+          await new Promise<void>((resolve) => void started.clock.setTimeout(resolve, pauseMs));
       }
       return 'given up';
     },
@@ -219,13 +224,26 @@ describe('a tool call that a session repeats', () => {
   });
 
   it.each([
-    ['says when it may be made again', () => fault('rate_limit', { retryAfterMs: 1 })],
+    ['says when it may be made again', () => fault('rate_limit', { retryAfterMs: 1000 })],
     ['has no quota', () => fault('quota')],
     ['is one of a rate, without a time', () => fault('rate_limit')],
-  ] as const)('[G-15] waits where its failure %s', async (_what, failure) => {
-    const { send, facts, results } = startLoop({ calls: 30, answer: () => Promise.reject(failure()) });
-    await send();
+  ] as const)('[G-15] waits where its failure %s, and its handler waits', async (_what, failure) => {
+    const { send, facts, results, clock } = startLoop({
+      calls: 30,
+      pauseMs: 60_000,
+      answer: () => Promise.reject(failure()),
+    });
+    void send();
+    await clock.advance(3_600_000);
     expect([facts.of('session.spinning'), notes(results)]).toEqual([[], []]);
+  });
+
+  it('[G-15] ends its turn where its handler calls into an open circuit at once, again and again', async () => {
+    const answer = () => Promise.reject(fault('unknown', { message: 'no such text' }));
+    const { send, results, dispatched } = startLoop({ answer });
+    expect(await send()).toMatchObject({ ok: false, failure: { kind: 'spinning' } });
+    expect(dispatched()).toBe(5);
+    expect(results).toHaveLength(25);
   });
 
   it('[G-15] does not count what ended on our side: cancelled by its caller, or with its turn', async () => {
