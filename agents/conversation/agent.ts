@@ -67,8 +67,7 @@ function agentOver(
   backend: AgentBackend,
   { begin, end }: AgentHost,
 ): Agent {
-  // That of the protocol is judged by its proxy.
-  const spinning = backend.name === 'acp' ? undefined : limitsOf(policies.spinningOf(name, chosen), ownLimits);
+  const spinning = limitsOf(policies.spinningOf(name, chosen), ownLimits);
   const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects, spinning };
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;

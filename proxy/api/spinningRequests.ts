@@ -58,7 +58,9 @@ export class SpinningRequests {
     const before = this.#known.get(session);
     const isAgain = before?.last === last;
     const { watch, ids } = (isNamed && before) || { watch: this.#made(), ids: new Set<string>() };
-    const found = isAgain ? before.found.map(toldBefore) : feed(watch, isNamed ? ids : undefined, steps, at);
+    // One without a name may begin and end as another does: what is known of it is only whether it was told.
+    const judged = isAgain && isNamed ? before.found : feed(watch, isNamed ? ids : undefined, steps, at);
+    const found = isAgain ? judged.map(toldBefore) : judged;
     this.#known.delete(session);
     this.#known.set(session, { watch, ids, last, found });
     if (this.#known.size > mostKnown) this.#known.delete(this.#known.keys().next().value as string);

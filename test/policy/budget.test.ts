@@ -73,7 +73,12 @@ describe('a budget', () => {
       spendingOf({ model: 'xclaude-x', inputTokens: 10_000 }, { 'claude-*': { ...prices['*']!, input: 3 } }).money,
     ).toBe(0);
     expect(spendingOf({ model: 'a.b', inputTokens: 1e6 }, { 'a?b': { ...prices['*']!, input: 3 } }).money).toBe(0);
+    for (const name of ['a.b', 'a(b', 'a+b', '[ab]'])
+      expect(spendingOf({ model: 'aab', inputTokens: 1e6 }, { [name]: { ...prices['*']!, input: 3 } }).money).toBe(0);
     expect(spendingOf({}, prices)).toEqual({ tokens: 0, money: 0 });
+    // Tokens of a cache that a provider does not count among those that were read.
+    const apart = { inputTokens: 1000, cacheReadTokens: 1_000_000 };
+    expect(spendingOf({ model: 'claude-x', ...apart }, prices).money).toBeCloseTo(0.3);
   });
 
   it('[G-16] says what waits for it, and what lets that go on', () => {

@@ -32,11 +32,17 @@ export interface StartedSession {
   ): CallPath<unknown, unknown>;
 }
 
+interface StartedBy {
+  readonly kept?: boolean;
+  readonly clean?: ((text: string) => string) | undefined;
+  readonly toolCallRetry?: ToolCallRetryOptions;
+}
+
 /** A session and its tools on a simulated clock. */
 export function startSession(
   options: SessionOptions,
   facts = new RecordedFacts(),
-  { toolCallRetry, ...more }: { readonly kept?: boolean; readonly toolCallRetry?: ToolCallRetryOptions } = {},
+  { toolCallRetry, ...more }: StartedBy = {},
 ): StartedSession {
   const clock = new SimulatedClock();
   const deadlines = new DeadlineQueue(clock);

@@ -35,6 +35,8 @@ export interface AnswerKey {
 const mostRead = 24_000;
 /** Characters that are read for a line, or for words. */
 const headOf = 1000;
+/** Characters of an answer's words, for people. */
+const mostWords = 160;
 
 /** The key of a failure. @param last - of the last answer to the same call */
 export function failureKey(
@@ -75,8 +77,11 @@ export function alikeKey(value: unknown, text = textOf(value)): number {
 /** The answer in a few words, for people. */
 export function answerWords(answer: SeenAnswer): string {
   const text = answer.ok ? (textOf(answer.value) ?? '') : answer.message;
-  // A copy: a part of a text keeps all of it.
-  return Buffer.from(text.slice(0, headOf).replaceAll(/\s+/g, ' ').trim().slice(0, 160)).toString();
+  const words = text.slice(0, headOf).replaceAll(/\s+/g, ' ').trim();
+  const isPart = text.length > headOf || words.length > mostWords;
+  // The last word of a part may be half a secret, which nobody would know for one. A copy: a part of a text keeps all of it.
+  const whole = isPart ? words.slice(0, mostWords).replace(/[^\s"'`,;<>()[\]{}]*$/, '') : words;
+  return Buffer.from(whole.trimEnd()).toString();
 }
 
 const waitWords =

@@ -59,7 +59,8 @@ export class HeardCalls {
   }
 }
 
-function keep<T>(map: Map<unknown, T>, key: unknown, value: T, most: number): void {
+/** Sets a key as the newest of a map, whose oldest goes where it has too many. */
+export function keep<T>(map: Map<unknown, T>, key: unknown, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);
   if (map.size > most) map.delete(map.keys().next().value);

@@ -1,11 +1,11 @@
-import type { HeardCalls } from '../../policy/spinning/heardCalls.ts';
+import { type HeardCalls, keep } from '../../policy/spinning/heardCalls.ts';
 import { chosenLimits } from '../../policy/spinning/spinningRule.ts';
 import { textIn, toldAnswer } from '../agentReport.ts';
 import { fieldsOf, type McpParams } from '../mcp/message.ts';
 
 /** Kinds of tools that are declared as reads. */
 const reads: ReadonlySet<unknown> = new Set(['read', 'search', 'fetch']);
-/** Calls that are told apart while they are under way, and characters of the output of each. */
+/** Calls that are told apart while they are under way, and characters of the output of each; the oldest go first. */
 const mostOpen = 1000;
 const mostOutput = 10_000;
 const noticed = chosenLimits('notice');
@@ -35,7 +35,7 @@ export class AcpCalls {
     this.#open.delete(id);
     if (status === 'completed' || status === 'failed') this.#ended(call, output);
     else {
-      if (this.#open.size < mostOpen) this.#open.set(id, { call, output });
+      keep(this.#open, id, { call, output }, mostOpen);
       this.#ear.called(id, { tool: '', input: undefined });
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { begin, eventsOf, startAgent } from './startAgent.ts';
 import { assistant, init, toolResult, toolUse } from './scriptedQuery.ts';
-import { failuresOf } from '../../../agents/conversation/agentFallback.ts';
+import { failuresOf, mayFallBack } from '../../../agents/conversation/agentFallback.ts';
 import type { Failure, Outcome } from '../../../src/policy/failures/failure.ts';
 import type { Agent, AgentOptions, AgentTurnOptions, Conversation } from '../../../agents/conversation/agentTypes.ts';
 
@@ -65,6 +65,16 @@ function ignorant() {
 
 const said = (played: { readonly prompts: readonly { readonly message: { readonly content: string } }[] }) =>
   played.prompts.map(({ message }) => message.content);
+
+describe('a turn that failed', () => {
+  it('[G-15] [R-11] is not gone on with by another agent where it spun, or its budget is spent', () => {
+    const failure = { message: 'no', integration: 'first', attempts: 1, retryable: false } as const;
+    for (const outcome of ['failed', 'not_started', 'unknown'] as const) {
+      expect(mayFallBack({ ...failure, kind: 'spinning', outcome }, undefined, true)).toBe(false);
+      expect(mayFallBack({ ...failure, kind: 'overloaded', outcome }, undefined, true)).toBe(true);
+    }
+  });
+});
 
 describe('an agent with a fallback', () => {
   it('[R-11] has the other one answer the same prompt, and says so', async () => {

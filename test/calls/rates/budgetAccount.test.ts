@@ -33,6 +33,8 @@ describe('an account of a budget', () => {
     const { account, types } = openAccount(new SimulatedClock(), { session: { tokens: 1000, toolCalls: 100 } });
     expect(account.take(call)).toBe(undefined);
     account.spend({ tokens: 999 });
+    // A figure that nobody could tell is none.
+    account.spend({ tokens: Number.NaN });
     expect(account.take(call)).toBe(undefined);
     account.spend({ tokens: 500 });
     expect(account.take(call)).toMatchObject({ metric: 'tokens', used: 1499 });

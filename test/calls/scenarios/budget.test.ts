@@ -15,7 +15,8 @@ async function start(policy: PolicyInput, operation: (input: number) => unknown 
   const llm = gateway.integration('llm', { policy }, (input: number, { spent }) => {
     made++;
     spent({ tokens: 100 });
-    spent({ tokens: 250 });
+    spent({ tokens: 250, money: 0.01 });
+    spent({ money: 0.02 });
     return operation(input);
   });
   await gateway.start();
@@ -45,15 +46,18 @@ describe('the budget of an integration', () => {
 
   it('[G-16] counts the last word on tokens of each attempt, and retries as requests; what is under way ends', async () => {
     let fails = 2;
-    const { llm, clock, made, told } = await start({ budget: { day: { requests: 10, tokens: '0.6k' } } }, (input) => {
-      if (fails-- > 0) throw Object.assign(new Error('busy'), { status: 503 });
-      return input;
-    });
+    const { llm, clock, made, told } = await start(
+      { budget: { day: { requests: 10, tokens: '0.6k', money: 0.045 } } },
+      (input) => {
+        if (fails-- > 0) throw Object.assign(new Error('busy'), { status: 503 });
+        return input;
+      },
+    );
     const first = llm.call(1);
     await clock.advance(10_000);
     expect(await first).toMatchObject({ ok: true });
     expect(made()).toBe(3);
-    expect(told('budget.spent')).toMatchObject([{ metric: 'tokens', used: 600 }]);
+    expect(told('budget.spent')).toMatchObject([{ metric: 'tokens', used: 600 }, { metric: 'money' }]);
     expect(await llm.call(2)).toMatchObject({ failure: { kind: 'spinning' } });
   });
 

@@ -162,7 +162,7 @@ describe('the guard against repetition', () => {
   });
 
   it('[H-5] opens no database before a tool, unless a call is to be declined', async () => {
-    const { times, fail, before, opened } = startGuard();
+    const { times, ask, fail, before, opened } = startGuard();
     await times(19, () => fail());
     opened.mockClear();
     await before();
@@ -170,6 +170,11 @@ describe('the guard against repetition', () => {
     await fail();
     await before();
     expect(opened).toHaveBeenCalledTimes(2);
+    // What a person says lets it be called again.
+    await ask('UserPromptSubmit', {});
+    opened.mockClear();
+    await before();
+    expect(opened).not.toHaveBeenCalled();
   });
 
   it('[H-5] goes on where there is no database, where it is none, and where nothing is known of the session', async () => {

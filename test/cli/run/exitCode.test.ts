@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { loadCommand } from '../../../cli/commands.ts';
 import { commandHelp } from '../../../cli/help.ts';
-import { exitCodeOf, runExitCodes, exitCodeLines, agentExitCodes } from '../../../cli/run/exitCode.ts';
+import { asRun, exitCodeOf, runExitCodes, exitCodeLines, agentExitCodes } from '../../../cli/run/exitCode.ts';
 import type { Failure, FailureKind } from '../../../src/policy/failures/failure.ts';
 
 const failed = (kind: FailureKind): Failure => ({
@@ -33,6 +33,14 @@ describe('the exit code of a run that failed', () => {
       expect(exitCodeOf(refused, exitedWith1, false)).toBe(1);
     },
   );
+
+  it('[L-4] [G-15] is 1 where it was ended as it spun, and that counts neither for nor against its circuit', () => {
+    const killed = { ...exitedWith1, exitCode: 143 } as Parameters<typeof exitCodeOf>[1];
+    expect([exitedWith1, killed, undefined].map((exit) => exitCodeOf(failed('spinning'), exit, true))).toEqual([
+      1, 1, 1,
+    ]);
+    expect(asRun(failed('spinning'), killed, true)).toEqual(failed('spinning'));
+  });
 
   it("[L-4] is a plain command's own where its output tells of an overload", () => {
     expect(exitCodeOf(failed('overloaded'), exitedWith1, false)).toBe(1);

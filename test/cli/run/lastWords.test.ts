@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lastWords, openedItself } from '../../../cli/run/lastWords.ts';
+import { lastWords, openedItself, spinningLines } from '../../../cli/run/lastWords.ts';
 import { planRun } from '../../../cli/run/request.ts';
 import { stdinWords } from '../../../cli/run/runCommand.ts';
 import type { Failure } from '../../../src/policy/failures/failure.ts';
@@ -35,6 +35,22 @@ describe('the last words of a run', () => {
     ]);
     expect(openedItself(opened)).toBe(true);
     expect(openedItself(end({ ...base, attempts: 0, kind: 'circuit_open', message: 'It is open' }))).toBe(false);
+  });
+
+  it('[L-4] [G-15] alone tell of repetition that ended it', () => {
+    const fact = {
+      type: 'session.spinning',
+      session: 's',
+      tool: 'edit',
+      form: 'failure',
+      count: 20,
+      answer: '',
+    } as const;
+    const lines = (['notice', 'tell', 'hold', 'end'] as const).map((step) =>
+      spinningLines({ ...fact, step, message: 'edit was called \u001B[2Jtwice' }),
+    );
+    expect(lines.map(({ length }) => length)).toEqual([1, 1, 0, 0]);
+    expect(lines[0]?.[0]).toBe('it spins: edit was called twice');
   });
 
   const timeout = { ...base, kind: 'timeout', reason: 'attempt_timeout', message: 'It took too long' } as const;

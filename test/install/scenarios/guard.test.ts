@@ -5,7 +5,9 @@ const settings = 'home/.claude/settings.json';
 const events = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'];
 
 interface Settings {
-  readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>>;
+  readonly hooks: Readonly<
+    Record<string, readonly { readonly hooks: readonly { readonly command: string; readonly timeout?: number }[] }[]>
+  >;
 }
 
 /** Commands of each event that gets the guard, as short as they can be. */
@@ -15,7 +17,9 @@ function commandsIn(text: string, script: string): Readonly<Record<string, reado
   return Object.fromEntries(
     events.map((event) => [
       event,
-      (hooks[event] ?? []).flatMap((group) => group.hooks.map(({ command }) => command.replace(line, 'guard'))),
+      (hooks[event] ?? []).flatMap((group) =>
+        group.hooks.map(({ command, timeout }) => (command === line && timeout === 10 ? 'guard' : command)),
+      ),
     ]),
   );
 }

@@ -49,6 +49,21 @@ describe('the calls of an agent that are heard', () => {
     expect(told).toEqual([]);
   });
 
+  it('[G-15] are forgotten of the agent that was heard longest ago, and of calls the oldest without an answer', () => {
+    const { calls, told, fail } = listen();
+    fail(3, 'first');
+    fail(2, 'second');
+    for (let nth = 0; nth < 30; nth++) fail(1, nth);
+    fail(1, 'first');
+    expect(told).toHaveLength(1);
+    fail(1, 'another');
+    fail(2, 'second');
+    expect(told).toHaveLength(1);
+    for (let nth = 0; nth < 1004; nth++) calls.called(`open-${nth}`, { tool: 'write', input: {} });
+    for (let nth = 0; nth < 4; nth++) calls.answered(`open-${nth}`, { ok: false, kind: 'tool', message: 'no' });
+    expect(told).toHaveLength(1);
+  });
+
   it('[G-15] are not ended where each took long', async () => {
     const { clock, calls, ends, told } = listen();
     for (let nth = 0; nth < 40; nth++) {

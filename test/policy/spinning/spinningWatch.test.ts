@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { answerWords } from '../../../src/policy/spinning/answerKey.ts';
 import {
   chosenLimits,
   ownLimits,
@@ -41,6 +42,22 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const failing = (count: number) => times(count, () => ['edit', { a: 1, b: 'x' }, '!String not found'] as const);
 const read = { effect: 'readOnly' } as const;
+
+describe('the words of an answer', () => {
+  const secret = 'Zq8vR2mK9xT4bW7nL1pC6dF3gH5jS0aY';
+  const wordsOf = (message: string) => answerWords({ ok: false, kind: 'tool', message });
+
+  it('[G-15] end before the word that their limit cuts: half a secret nobody would know for one', () => {
+    for (let before = 100; before < 200; before++) {
+      const words = wordsOf(`${'refused '.repeat(30).slice(0, before)} "${secret}" is no key, ${'so '.repeat(50)}`);
+      expect(words.replace(secret, '')).not.toContain('Zq8');
+      expect([words.length <= 160, words.length > 100]).toEqual([true, true]);
+    }
+    expect(wordsOf(`{"items":[${'"abc",'.repeat(40)}`)).toMatch(/^\{"items":\[("abc",)+"?$/);
+    expect(wordsOf(`no ${' '.repeat(980)} such ${secret}`)).not.toContain('Zq8');
+    expect(wordsOf(` not\n  found: ${secret} `)).toBe(`not found: ${secret}`);
+  });
+});
 
 describe('the rule on repetition', () => {
   it('[G-15] takes equal failures from a notice over a word to the end, and no further', () => {

@@ -20,6 +20,7 @@ const failures = [
   "The tool call returned the following error:\n-32600: Tool 'nosuch' was not advertised for this model turn",
   "The arguments provided to the tool are invalid: Model tried to call unavailable tool 'nosuch'.",
   "<untrusted_context>\nOutput: ls: cannot access '/nope'\nExit Code: 2\nProcess Group PGID: 3339\n</untrusted_context>",
+  `Output: ${'compiled a file\n'.repeat(40)}Exit Code: 2\nProcess Group PGID: 3339`,
   'Error: ENOENT',
   'Error executing tool: boom',
   'TypeError: x is not a function',
@@ -45,6 +46,7 @@ const successes = [
   'errors.ts\nfailed.ts\nexit.ts',
   'The build passed; nothing failed.',
   'export const exitCode = 1;',
+  `${'compiled a file\n'.repeat(40)}Exit Code: 2${'\nand went on'.repeat(40)}`,
 ];
 
 describe('what an answer says of itself', () => {

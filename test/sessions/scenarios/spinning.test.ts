@@ -18,6 +18,7 @@ interface Loop {
   readonly spinning?: SessionOptions['spinning'];
   /** Wait between two calls, in ms. @defaultValue none */
   readonly pauseMs?: number;
+  readonly clean?: (text: string) => string;
   /** Told after each result. */
   readonly seen?: (result: ToolResult, turn: Turn) => void;
 }
@@ -27,10 +28,10 @@ const failing = (): never => {
 };
 
 /** A session whose handler makes one call after the other, and heeds nothing that it is told. */
-function startLoop({ calls = 99, input = () => ({ a: 1 }), answer = failing, seen, ...loop }: Loop) {
+function startLoop({ calls = 99, input = () => ({ a: 1 }), answer = failing, seen, clean, ...loop }: Loop) {
   const results: ToolResult[] = [];
   let dispatched = 0;
-  const started = startSession({
+  const options: SessionOptions = {
     ...(loop.spinning !== undefined && { spinning: loop.spinning }),
     onMessage: async (_message, turn) => {
       for (let index = 0; index < calls && !turn.signal.aborted; index++) {
@@ -43,7 +44,8 @@ function startLoop({ calls = 99, input = () => ({ a: 1 }), answer = failing, see
       }
       return 'given up';
     },
-  });
+  };
+  const started = startSession(options, undefined, { clean });
   started.tool('files', () => answer(dispatched++), { tools: loop.tools ?? {} });
   const send = async () => {
     const accepted = await started.session.send({ kind: 'user', text: 'mend it' });
@@ -319,6 +321,34 @@ describe('a tool call that a session repeats', () => {
     expect([session.state, of('tool_call'), of('tool_result')]).toEqual(['idle', 21, 21]);
   });
 
+  it.each(['end', 'hold'] as const)(
+    '[G-15] is told of without the secrets that it was answered with: %s',
+    async (step) => {
+      const answer = () => {
+        throw new AttemptError({ kind: 'permanent', message: 'No key hunter22hunter22', outcome: 'failed' });
+      };
+      const clean = (text: string) => text.replaceAll('hunter22hunter22', '[redacted]');
+      const { send, results } = startLoop({ calls: 21, spinning: step, answer, clean });
+      const outcome = await send();
+      const told = JSON.stringify(step === 'end' ? outcome : results.at(-1));
+      expect(told).toContain('"kind":"spinning"');
+      expect(told).toContain('No key [redacted]');
+      expect(told).not.toContain('hunter22');
+    },
+  );
+
+  it.each(['quota', 'unavailable', 'circuit_open', 'too_many_requests'] as const)(
+    '[G-15] is not ended where its failure asks for a wait: %s',
+    async (kind) => {
+      const answer = () => {
+        throw new AttemptError({ kind, message: 'no', outcome: 'not_started' });
+      };
+      const { send, results, facts } = startLoop({ calls: 30, answer });
+      await send();
+      expect([results.length, facts.of('session.turn_failed')]).toEqual([30, []]);
+    },
+  );
+
   it('[G-15] counts the streams of a tool by their ends', async () => {
     const results: ToolResult[] = [];
     const { session, clock, tool, facts } = startSession({
@@ -332,6 +362,22 @@ describe('a tool call that a session repeats', () => {
     await clock.settle();
     expect([results.length, notes(results).length]).toEqual([20, 4]);
     expect(facts.of('session.turn_failed')).toMatchObject([{ kind: 'spinning' }]);
+  });
+
+  it('[G-15] does not take streams that end alike for reads that are answered alike', async () => {
+    const { session, clock, tool, facts } = startSession({
+      spinning: 'end',
+      onMessage: async (_message, turn) => {
+        for (let each = 0; each < 40; each++) await turn.stream('model', 'complete').result;
+      },
+    });
+    async function* answer() {
+      yield await Promise.resolve('the end');
+    }
+    tool('model', answer, { tools: { complete: { effect: 'readOnly' } } });
+    void session.send({ kind: 'user' });
+    await clock.settle();
+    expect(facts.of('session.spinning')).toMatchObject([{ step: 'notice', form: 'success' }]);
   });
 
   it('[G-15] [O-13] is in `why` while its turn runs: what repeats, and what comes next', async () => {
@@ -349,5 +395,17 @@ describe('a tool call that a session repeats', () => {
     expect(seen[11]).toMatch(/called 12 times .*; end after 8 more$/);
     expect(seen[12]).toBe('  no call is pending: its handler is at work');
     expect(session.why().spinning).toBeUndefined();
+  });
+
+  it('[G-15] [O-13] is in `why` no more once five other calls were answered since', async () => {
+    const seen: boolean[] = [];
+    const { send, session } = startLoop({
+      calls: 10,
+      input: (index) => (index < 5 ? {} : { index }),
+      answer: (index) => (index < 5 ? failing() : `done ${index}`),
+      seen: () => seen.push(session.why().spinning !== undefined),
+    });
+    await send();
+    expect(seen).toEqual([false, false, false, true, true, true, true, true, true, false]);
   });
 });

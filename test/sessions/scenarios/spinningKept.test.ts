@@ -85,6 +85,13 @@ describe.skipIf(!hasSqlite)('the repetition of a session that is kept', () => {
     expect([third.dispatched, third.news]).toEqual([20, ['end 50']]);
   });
 
+  it('[G-15] counts all deliveries of a message for its end, of which the last alone is kept', async () => {
+    const store = freshPath();
+    for (const _ of [1, 2]) await run(store, { calls: 8, cut: true });
+    const third = await run(store, { calls: 99 });
+    expect([third.dispatched, third.news]).toEqual([4, ['end 20']]);
+  });
+
   it('[G-15] of a read goes on with its count, the words that were added to its answers taken out', async () => {
     const store = freshPath();
     const look = () => ({ content: [{ type: 'text', text: 'no change' }] });

@@ -120,13 +120,13 @@ describe('an agent that makes one call for ever', () => {
 });
 
 describe('an agent over the app-server of Codex that makes one call for ever', () => {
-  async function runCodex(count: number, item: object, spinning?: 'off') {
+  async function runCodex(count: number, item: object, turns = 1) {
     const rounds = Array.from({ length: count }, (_, nth) => [
       says.item('started', { id: `c${nth}`, ...item, status: 'inProgress' }),
       says.item('completed', { id: `c${nth}`, ...item }),
     ]).flat();
     const script: Script = { 'turn/start': [[['usual'], ...rounds, ...(count < 20 ? [says.completed] : [])]] };
-    const options = { env: { FAKE_CODEX: JSON.stringify(script) }, spinning };
+    const options = { env: { FAKE_CODEX: JSON.stringify(script) } };
     const gateway = createGateway({ kinds: [agentKind], policies: { integrations: { coder: { idleMs: 60_000 } } } });
     onTestFinished(() => gateway.stop());
     const steps: string[] = [];
@@ -134,8 +134,9 @@ describe('an agent over the app-server of Codex that makes one call for ever', (
     const codex = { command: process.execPath, args: [codexFixture], interruptMs: 1000 };
     const agent = gateway.agent('coder', { backend: 'codex', ...options, codex });
     await gateway.start();
-    const outcome = await (await begin(agent)).send('build it').outcome;
-    return { outcome, steps };
+    const conversation = await begin(agent);
+    for (let turn = 1; turn < turns; turn++) await conversation.send('build it').outcome;
+    return { outcome: await conversation.send('build it').outcome, steps };
   }
 
   it.each([
@@ -154,8 +155,13 @@ describe('an agent over the app-server of Codex that makes one call for ever', (
     expect(steps).toEqual(['notice', 'tell', 'end']);
   });
 
+  const item = { type: 'commandExecution', command: 'make', status: 'failed', exitCode: 2, aggregatedOutput: 'no' };
+
+  it('[G-15] is not ended by what an earlier turn did', async () => {
+    expect((await runCodex(15, item, 2)).outcome).toMatchObject({ ok: true });
+  });
+
   it('[G-15] is left alone below that', async () => {
-    const item = { type: 'commandExecution', command: 'make', status: 'failed', exitCode: 2, aggregatedOutput: 'no' };
     const { outcome, steps } = await runCodex(19, item);
     expect(outcome).toMatchObject({ ok: true });
     expect(steps).toEqual(['notice', 'tell']);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SpinningRequests } from '../../../../proxy/api/spinningRequests.ts';
 import { again, bodyOf, paths, type Round, type Shape } from '../conversations.ts';
 import { type Started, startApiProxy } from '../startApiProxy.ts';
 
@@ -111,6 +112,42 @@ describe('conversations of clients', () => {
     for (let number = 0; number < 6; number++) await ask({ body: bodyOf('messages', again(2), {}, number * 2) }).got;
     await send(bodyOf('messages', again(3)));
     expect(of('session.spinning')).toEqual([]);
+  });
+
+  it('[E-7] calls whose ids are names of tools are told apart by their places, also in a conversation with a name', async () => {
+    const { play } = await startAgent('gemini', {}, codex);
+    expect((await play(again(4))).headers['x-unwedge-spinning']).toBe('notice; tool=Bash; count=4');
+  });
+
+  it('[E-7] conversations without a name that begin and end alike are judged each by itself', async () => {
+    const { send } = await startAgent('gemini', { spinning: 'end' });
+    const other = again(19).map((round, index) => ({ ...round, input: { command: `cat /${index}` }, failed: false }));
+    for (const [rounds, status] of [
+      [again(20), 400],
+      [[...other, {}], 200],
+      [again(20), 400],
+    ] as const)
+      expect((await send(bodyOf('gemini', rounds))).status).toBe(status);
+  });
+
+  it('[E-7] an id so short that other runs have it too is no name', async () => {
+    const { send } = await startAgent('messages', {}, { 'session-id': 'run-1' });
+    await send(bodyOf('messages', again(3)));
+    expect((await send(bodyOf('messages', again(1), {}, 3))).headers).not.toHaveProperty('x-unwedge-spinning');
+  });
+
+  it('[E-7] of 200 conversations the one that was heard longest ago is forgotten, and told of anew', () => {
+    const requests = new SpinningRequests('notice');
+    const news = (session: string): readonly boolean[] => {
+      const headers = { 'session-id': `01a22a59-5cc9-7360-bbc5-${session}` };
+      const { found } = requests.judge(Buffer.from(bodyOf('messages', again(4))), headers, 0);
+      return found.map(({ verdict }) => verdict.isNews);
+    };
+    expect([news('first'), news('first')]).toEqual([[true], [false]]);
+    for (let nth = 0; nth < 199; nth++) news(`${nth}`);
+    expect(news('first')).toEqual([false]);
+    for (let nth = 0; nth < 200; nth++) news(`${nth}`);
+    expect(news('first')).toEqual([true]);
   });
 
   it('[E-7] a client that asks again with the same request learns the same, and nothing is told twice', async () => {
