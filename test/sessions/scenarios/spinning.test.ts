@@ -364,22 +364,6 @@ describe('a tool call that a session repeats', () => {
     expect(facts.of('session.turn_failed')).toMatchObject([{ kind: 'spinning' }]);
   });
 
-  it('[G-15] does not take streams that end alike for reads that are answered alike', async () => {
-    const { session, clock, tool, facts } = startSession({
-      spinning: 'end',
-      onMessage: async (_message, turn) => {
-        for (let each = 0; each < 40; each++) await turn.stream('model', 'complete').result;
-      },
-    });
-    async function* answer() {
-      yield await Promise.resolve('the end');
-    }
-    tool('model', answer, { tools: { complete: { effect: 'readOnly' } } });
-    void session.send({ kind: 'user' });
-    await clock.settle();
-    expect(facts.of('session.spinning')).toMatchObject([{ step: 'notice', form: 'success' }]);
-  });
-
   it('[G-15] [O-13] is in `why` while its turn runs: what repeats, and what comes next', async () => {
     const seen: string[] = [];
     const { send, session } = startLoop({
