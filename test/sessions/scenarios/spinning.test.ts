@@ -337,18 +337,6 @@ describe('a tool call that a session repeats', () => {
     },
   );
 
-  it.each(['quota', 'unavailable', 'circuit_open', 'too_many_requests'] as const)(
-    '[G-15] is not ended where its failure asks for a wait: %s',
-    async (kind) => {
-      const answer = () => {
-        throw new AttemptError({ kind, message: 'no', outcome: 'not_started' });
-      };
-      const { send, results, facts } = startLoop({ calls: 30, answer });
-      await send();
-      expect([results.length, facts.of('session.turn_failed')]).toEqual([30, []]);
-    },
-  );
-
   it('[G-15] counts the streams of a tool by their ends', async () => {
     const results: ToolResult[] = [];
     const { session, clock, tool, facts } = startSession({
