@@ -34,7 +34,14 @@ export class Repetition {
     this.#calledAt = startedAt;
     const held = watch.before(seen);
     if (held === undefined) call.seen = seen;
-    else call.refusal = { kind: 'spinning', message: this.#told(seen.tool, held) ?? '', outcome: 'not_started' };
+    // No fault of the server's, which hears nothing of it.
+    else
+      call.refusal = {
+        kind: 'spinning',
+        message: this.#told(seen.tool, held) ?? '',
+        outcome: 'not_started',
+        alerts: false,
+      };
   }
 
   /** A call has its answer, of its server or of ours. @returns it as the client reads it: as it is, or with a sentence for the agent */

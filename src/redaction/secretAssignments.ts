@@ -29,7 +29,8 @@ export function withoutAssignments(text: string): string {
 
 /** Values that are no secret, and worth knowing. */
 const plainValues = /(?:true|false|null|undefined|none)(?![\w-])|\[redacted\]/iy;
-const digits = /\d{1,12}(?![^\s"',;&)}\]])/y;
+/** `400`, `3M`, `1.5M/day`. */
+const digits = /\d{1,12}(?:\.\d{1,9})?[kMG]?(?:\/(?:turn|session|day))?(?![^\s"',;&)}\]])/y;
 const counts = /^(?:--[\w-]{0,40}?)?(?:tokens|token[_-]?(?:count|limit|usage|budget))/i;
 
 /** A program that is named like a secret, as its process is: `process:passwd:1`, with the id of its runtime after `@`. */

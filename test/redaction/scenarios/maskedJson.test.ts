@@ -74,6 +74,8 @@ describe('a text', () => {
     'Bearer authentication failed',
     'serve --token-file /etc/x --no-token --verbose',
     'ask --max-tokens 4096 --verbose',
+    'unwedge budget main --tokens 3M',
+    'unwedge budget main --tokens 1.5M/day',
     'No session found with label: main',
     'listening on http://127.0.0.1:8080/path',
   ])('keeps what is no secret: %s', (text) => {

@@ -136,7 +136,7 @@ describe('a client behind the proxy that repeats a call', () => {
       );
       expect(news(proxy).at(-1)).toMatchObject({ step: spinning, count: 20 });
       expect(proxy.facts.filter(({ type }) => type === 'call.failed')).toMatchObject(
-        refused.map(() => ({ failure: { kind: 'spinning', retryable: false } })),
+        refused.map(() => ({ failure: { kind: 'spinning', retryable: false, alerts: false } })),
       );
       expect(proxy.facts.filter(({ type }) => type === 'breaker.opened')).toEqual([]);
       // Other arguments are another call; what was done by it is news to the held one.
