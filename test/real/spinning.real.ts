@@ -22,6 +22,7 @@ const backends = named(telling.filter(({ name }) => name === 'claude -p' || name
 /** Commands that a model makes again and again: one that fails, one that goes well, and one that is another each time. */
 const commands = {
   fails: () => 'ls /nowhere/at/all',
+  dies: () => 'exit 3',
   succeeds: () => 'echo same',
   works: (nth: number) => `ls /nowhere/${nth}; echo ${nth} > done-${nth}`,
 } as const;
@@ -38,7 +39,7 @@ async function startModel(agent: InstalledAgent, kind: keyof typeof commands) {
   const isCodex = agent.name.startsWith('codex');
   const api = await faultyModelApi(() => {
     const command = commands[kind](++nth);
-    const input = isCodex ? { cmd: command } : { command, description: 'does it' };
+    const input = isCodex ? { cmd: command } : { command, description: `does it, try ${nth}` };
     const tool = { name: given?.name ?? (isCodex ? 'exec_command' : 'Bash'), input };
     return nth <= rounds ? { text: 'I try.', tool } : { text: 'Done.' };
   });
@@ -107,21 +108,30 @@ describe('a real agent whose model makes one call for ever', () => {
     expect(model.answers()).toBeLessThan(25);
   });
 
-  it.for(acp)('[G-15] [A-3] is ended by `unwedge acp`, and answers the next prompt: %s', async ([, agent]) => {
-    const model = await startModel(agent, 'fails');
-    const words = [process.execPath, main, 'acp', '--name', 'agent', '--', ...agent.words, ...(agent.acp ?? [])];
-    const peer = new AcpPeer(words, model.env, model.cwd);
-    onTestFinished(async () => {
-      peer.child.kill('SIGTERM');
-      await peer.exited;
-    });
-    await peer.request('initialize', { protocolVersion: 1, clientCapabilities: {} }).first;
-    const { result } = await peer.request('session/new', { cwd: model.cwd, mcpServers: [] }).first;
-    const params = { sessionId: result?.['sessionId'], prompt: [{ type: 'text', text: 'do it' }] };
-    const { error } = await peer.request('session/prompt', params).first;
-    expect(error).toMatchObject({ data: { 'unwedge/failure': { kind: 'spinning' } } });
-    expect(error?.message).toContain('was called 20 times with the same arguments and failed alike each time');
-    expect(model.answers()).toBeLessThan(25);
-    expect(await peer.request('session/prompt', params).first).toMatchObject({ error: { data: {} } });
-  });
+  // Copilot numbers its shells where nothing else is said.
+  const silent = acp.filter(([name]) => name === 'codex');
+  const prompts = [
+    ...acp.map(([name, agent]) => [name, 'fails', agent] as const),
+    ...silent.map(([name, agent]) => [name, 'dies', agent] as const),
+  ];
+  it.for(prompts)(
+    '[G-15] [A-3] is ended by `unwedge acp`, and answers the next prompt: %s (%s)',
+    async ([, kind, agent]) => {
+      const model = await startModel(agent, kind);
+      const words = [process.execPath, main, 'acp', '--name', 'agent', '--', ...agent.words, ...(agent.acp ?? [])];
+      const peer = new AcpPeer(words, model.env, model.cwd);
+      onTestFinished(async () => {
+        peer.child.kill('SIGTERM');
+        await peer.exited;
+      });
+      await peer.request('initialize', { protocolVersion: 1, clientCapabilities: {} }).first;
+      const { result } = await peer.request('session/new', { cwd: model.cwd, mcpServers: [] }).first;
+      const params = { sessionId: result?.['sessionId'], prompt: [{ type: 'text', text: 'do it' }] };
+      const { error } = await peer.request('session/prompt', params).first;
+      expect(error).toMatchObject({ data: { 'unwedge/failure': { kind: 'spinning' } } });
+      expect(error?.message).toContain('was called 20 times with the same arguments and failed alike each time');
+      expect(model.answers()).toBeLessThan(25);
+      expect(await peer.request('session/prompt', params).first).toMatchObject({ error: { data: {} } });
+    },
+  );
 });
