@@ -8,6 +8,8 @@ export const orderNames = [
   'stop_retrying',
   'cancel',
   'budget',
+  'hold',
+  'let_go_on',
   'send_again',
   'drop',
   'acknowledge',

@@ -87,6 +87,8 @@ export function sessionMethods(sessionOf: (id: string) => SupervisedSession, red
     fire: about((session, params) => session.fire(nameIn(params, 'target'), noteIn(params))),
     stop_retrying: about((session, params) => session.stopRetrying(nameIn(params, 'target'), noteIn(params))),
     cancel: about((session, params) => session.cancel(optionalNameIn(params, 'target'), noteIn(params))),
+    hold: about((session, params) => session.repetition('hold', nameIn(params, 'target'), noteIn(params))),
+    let_go_on: about((session, params) => session.repetition('let_go_on', nameIn(params, 'target'), noteIn(params))),
     send_again: about((session, params) => session.sendAgain(nameIn(params, 'target'), noteIn(params))),
     drop: about((session, params) => session.drop(nameIn(params, 'target'), noteIn(params))),
   };

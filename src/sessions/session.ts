@@ -214,11 +214,12 @@ export class SupervisedSession implements Session, Drainable {
     const { recovering } = this.#persistence;
     const now = this.#scope.clock.now();
     const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
-    const spinning = turn.turn && this.#turns.repeats?.why(turn.turn.turn);
+    const repeats = turn.turn && this.#turns.repeats?.why(turn.turn.turn);
+    const more = { spinning: repeats, budget: this.#scope.budget?.text };
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
     const until = this.#stopped ? now : this.#drain?.until;
     const stopping = until === undefined ? {} : { stopping: stoppingAt({ since: this.#drain?.since, until }, now) };
-    return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn, spinning });
+    return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn, ...more });
   }
 
   fire(rule: string, note: OrderNote = {}): OrderResult {
@@ -229,6 +230,11 @@ export class SupervisedSession implements Session, Drainable {
   stopRetrying(call: string, note: OrderNote = {}): OrderResult {
     readValue('call', call, name);
     return this.#orders.stopRetrying(this.#meant(call), noteIn(note));
+  }
+
+  /** Has the repetition of {@link why} refused from now on, or counted anew. @param id - its id there. */
+  repetition(order: 'hold' | 'let_go_on', id: string, note: OrderNote = {}): OrderResult {
+    return this.#orders.repetition(order, id, note);
   }
 
   sendAgain(message: string, note: OrderNote = {}): Promise<OrderResult> {

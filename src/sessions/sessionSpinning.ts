@@ -2,7 +2,7 @@ import type { Effect } from '../policy/effects.ts';
 import type { Failure, FailureFacts } from '../policy/failures/failure.ts';
 import type { SeenAnswer } from '../policy/spinning/answerKey.ts';
 import { defaultWindow } from '../policy/spinning/callRing.ts';
-import { limitsOf, ownLimits } from '../policy/spinning/spinningRule.ts';
+import { limitsOf, ownLimits, type SpinningLimits } from '../policy/spinning/spinningRule.ts';
 import type { SeenCall, SpinningVerdict } from '../policy/spinning/spinningWatch.ts';
 import { seenCall, spinningNews, SpinningWatch } from '../policy/spinning/spinningWatch.ts';
 import { isGivenAgain } from './earlierAnswers.ts';
@@ -25,7 +25,10 @@ const waiting = new Set<unknown>(['circuit_open', 'too_many_requests', 'unavaila
 /** Repetition among the tool calls of one session. It begins with what the history has: a count goes on after a restart or a take-over. */
 export class SessionSpinning {
   readonly #scope: SessionScope;
-  readonly #watch: SpinningWatch;
+  readonly #limits: SpinningLimits;
+  #watch: SpinningWatch;
+  /** Call that an operator has refused. */
+  #held: number | undefined;
   readonly #end: (turn: number, facts: FailureFacts) => void;
   /** The message of the last call. */
   #message: string | undefined = undefined;
@@ -35,7 +38,8 @@ export class SessionSpinning {
 
   constructor(scope: SessionScope, end: (turn: number, facts: FailureFacts) => void) {
     this.#scope = scope;
-    this.#watch = new SpinningWatch(limitsOf(scope.spinning, ownLimits) ?? ownLimits);
+    this.#limits = limitsOf(scope.spinning, ownLimits) ?? ownLimits;
+    this.#watch = new SpinningWatch(this.#limits);
     this.#end = end;
     const { entries } = scope.history;
     const calls = new Map(entries.flatMap((entry) => (entry.type === 'tool_call' ? [[entry.call, entry]] : [])));
@@ -56,6 +60,7 @@ export class SessionSpinning {
   /** Takes a call before it is made. @param message - that its turn works on: at a further delivery it is the same work. */
   begin(entry: JudgedCall['entry'], message: string | undefined, effect: Effect | undefined): JudgedCall {
     if (message !== this.#message) this.#watch.mark();
+    if (message !== this.#message) this.#held = undefined;
     this.#message = message;
     const { integration, tool, input } = entry;
     const rule = this.#scope.tools.repeatRule(integration, tool);
@@ -64,6 +69,8 @@ export class SessionSpinning {
 
   /** Asked once, before it is made. @returns what it is refused for; undefined: it is made */
   refusal(call: JudgedCall): FailureFacts | undefined {
+    const held = `${call.entry.tool} was repeated: an operator holds equal calls. Do something else.`;
+    if (call.seen.key.call === this.#held) return { kind: 'spinning', message: held, outcome: 'not_started' };
     const verdict = call.heard === this.#answers ? this.#watch.before(call.seen) : undefined;
     return verdict && { kind: 'spinning', message: this.#tell(call, verdict) ?? '', outcome: 'not_started' };
   }
@@ -89,7 +96,14 @@ export class SessionSpinning {
     if (this.#last?.call.entry.turn !== turn || this.#answers - this.#last.place >= 5) return undefined;
     const { call, verdict } = this.#last;
     const { integration, tool } = call.entry;
-    return { ...spinningNews(call.seen.tool, verdict), integration, tool, next: verdict.next };
+    const id = String(call.seen.key.call);
+    return { ...spinningNews(call.seen.tool, verdict), id, integration, tool, next: verdict.next };
+  }
+
+  /** Has the call that {@link why} tells of refused until the next message, or all calls counted anew. */
+  ordered(order: 'hold' | 'let_go_on'): void {
+    this.#held = order === 'hold' ? this.#last?.call.seen.key.call : undefined;
+    if (order === 'let_go_on') [this.#watch, this.#last] = [new SpinningWatch(this.#limits), undefined];
   }
 
   /** Notes an answer, tells people of its verdict where that is news, and ends the turn by it. @returns its text */

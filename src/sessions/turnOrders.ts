@@ -70,6 +70,19 @@ export class TurnOrders {
       : result;
   }
 
+  /** Has further equal calls refused, or the count begin anew. @param id - of the repetition, as the why told it. */
+  repetition(order: 'hold' | 'let_go_on', id: string, note: OrderNote): OrderResult {
+    const { running, repeats } = this.#turns;
+    const turn = running?.turn.number ?? 0;
+    const found = repeats?.why(turn);
+    if (found?.id !== id) return notDone('That call is not repeated any more: nothing was done.');
+    const about = { session: this.#scope.id, turn, tool: found.tool, order };
+    this.#scope.facts.tell({ type: 'operator.repetition', ...about, ...note });
+    repeats?.ordered(order);
+    const done = order === 'hold' ? 'Equal calls are refused until the next message' : 'Repetition is counted anew';
+    return { ok: true, text: `${done} in session ${about.session}.` };
+  }
+
   /** Ends a call, or without one the turn. The session goes on. */
   cancel(call: string | undefined, note: OrderNote): OrderResult {
     const { id: session, facts } = this.#scope;

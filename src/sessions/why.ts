@@ -135,7 +135,11 @@ export interface SessionWhy {
   readonly ended?: readonly EndedCallWhy[] | undefined;
   readonly questions: readonly QuestionWhy[];
   /** Repetition without progress among the last calls of the turn, and the step that follows. @defaultValue none */
-  readonly spinning?: (Omit<SessionFacts['session.spinning'], 'session' | 'turn'> & Pick<Spinning, 'next'>) | undefined;
+  readonly spinning?:
+    | (Omit<SessionFacts['session.spinning'], 'session' | 'turn'> & Pick<Spinning, 'next'> & { readonly id: string })
+    | undefined;
+  /** What is spent of its budget, in a sentence. @defaultValue it has none */
+  readonly budget?: string | undefined;
   /** The limits of the watchdog, and what each pending call meets next, soonest first. */
   readonly rules: readonly RuleWhy[];
   /** Next event if nothing else happens: the first of the rules. */

@@ -224,6 +224,8 @@ const texts: { readonly [T in OperatorFactType]: (fact: FactOf<T>) => string } =
     const { session, turn, call } = fact;
     return `An operator ended ${call === undefined ? `turn ${turn}` : call} of the session ${session}`;
   },
+  'operator.repetition': ({ order, tool, session }) =>
+    `An operator had ${tool} of the session ${session} ${order === 'hold' ? 'held' : 'go on'}`,
   'operator.sent_again': (fact) =>
     `An operator sent the dead letter ${fact.message} of the session ${fact.session} again, as ${fact.as}`,
   'operator.dropped': (fact) => `An operator dropped the dead letter ${fact.message} of the session ${fact.session}`,

@@ -45,7 +45,15 @@ describe('the list of what needs a person', () => {
 
   it('[O-17] [G-15] [G-16] has sessions that wait for a budget, and those that spin', () => {
     const call = { call: 'c', integration: 'kb', tool: 'find', sinceMs: 0 };
-    const spinning = { tool: 'find', step: 'tell', form: 'failure', count: 6, message: '', answer: '' } as const;
+    const spinning = {
+      id: '1',
+      tool: 'find',
+      step: 'tell',
+      form: 'failure',
+      count: 6,
+      message: '',
+      answer: '',
+    } as const;
     const whys = [
       { session: 'spins', calls: [call], spinning },
       { session: 'waits', calls: [{ ...call, waitsFor: 'waits for its budget' }] },

@@ -4,7 +4,7 @@ import { show } from '../../src/policy/text/face.ts';
 import type { IncomingMessage } from 'node:http';
 
 /** Orders about something of a session: its rule, its call, its message; and what is put off for a time. */
-const targeted: ReadonlySet<OrderName> = new Set<OrderName>(['fire', 'stop_retrying', 'send_again', 'drop', 'snooze']);
+const targeted = new Set<OrderName>(['fire', 'stop_retrying', 'hold', 'let_go_on', 'send_again', 'drop', 'snooze']);
 
 /** Orders that may be given about many at a time. */
 const bulkNames = ['reset', 'probe', 'restart', 'send_again', 'drop'] as const satisfies readonly OrderName[];

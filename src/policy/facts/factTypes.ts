@@ -36,6 +36,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'operator.fired': true,
   'operator.retries_stopped': true,
   'operator.cancelled': true,
+  'operator.repetition': true,
   'operator.sent_again': true,
   'operator.dropped': true,
   'operator.acknowledged': true,

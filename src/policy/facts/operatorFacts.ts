@@ -46,6 +46,8 @@ export interface OperatorFacts {
     integration?: string | undefined;
     tool?: string | undefined;
   } & OrderFact;
+  /** An operator had calls refused that are equal to one that was repeated, or had repetition counted anew. */
+  'operator.repetition': { session: string; turn: number; tool: string; order: 'hold' | 'let_go_on' } & OrderFact;
   /** An operator had a dead letter delivered again, as the new message `as`. */
   'operator.sent_again': {
     session: string;

@@ -381,3 +381,48 @@ describe('a tool call that a session repeats', () => {
     expect(seen).toEqual([false, false, false, true, true, true, true, true, true, false]);
   });
 });
+
+describe('an operator who looks at a session that spins', () => {
+  const by = 'alice';
+
+  it('[O-13] [G-15] has equal calls refused until the next message, once, and on record', async () => {
+    const { send, results, session, dispatched, facts } = startLoop({
+      calls: 12,
+      seen: (_result, { number: turn }) => {
+        const { spinning } = session.why();
+        if (turn !== 1 || dispatched() !== 8 || spinning === undefined || results.length > 8) return;
+        expect(session.repetition('hold', 'another', { by }).ok).toBe(false);
+        expect(session.repetition('hold', spinning.id, { by })).toMatchObject({ ok: true });
+      },
+    });
+    await send();
+    expect(dispatched()).toBe(8);
+    expect(results.slice(8)).toMatchObject(Array(4).fill({ kind: 'spinning', outcome: 'not_started' }));
+    expect(facts.of('operator.repetition')).toEqual([
+      {
+        type: 'operator.repetition',
+        session: 'agent:main',
+        turn: 1,
+        tool: 'edit',
+        order: 'hold',
+        by,
+      },
+    ]);
+    await send();
+    expect(dispatched()).toBe(20);
+  });
+
+  it('[O-13] [G-15] lets it go on: the count begins anew', async () => {
+    const given: boolean[] = [];
+    const { send, session, dispatched, facts } = startLoop({
+      seen: () => {
+        const { spinning } = session.why();
+        if (dispatched() === 19) given.push(session.repetition('let_go_on', spinning?.id ?? '').ok);
+      },
+    });
+    await send();
+    expect([given, dispatched()]).toEqual([[true], 39]);
+    expect(facts.of('session.spinning').map(({ step }) => step)).toEqual(['notice', 'tell', 'notice', 'tell', 'end']);
+    expect(session.repetition('let_go_on', '1')).toMatchObject({ ok: false });
+  });
+});

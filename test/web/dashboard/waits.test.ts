@@ -49,6 +49,7 @@ describe('what waits', () => {
   it('[O-13] [G-15] [G-16] is a session that spins, with what was answered last, and one whose budget is spent', () => {
     const spinning = {
       tool: 'edit',
+      id: '1',
       step: 'tell',
       form: 'failure',
       count: 6,

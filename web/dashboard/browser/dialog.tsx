@@ -30,6 +30,8 @@ export const verbs: Readonly<Record<OrderName, string>> = {
   stop_retrying: 'Stop retrying',
   cancel: 'Cancel',
   budget: 'Raise the budget of',
+  hold: 'Hold',
+  let_go_on: 'Let go on',
   send_again: 'Send again',
   drop: 'Drop',
   acknowledge: 'Acknowledge the alert of',
@@ -139,6 +141,10 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
       ];
     case 'budget':
       return [['ok', 'ok', 'What waits for it goes on within a second.']];
+    case 'hold':
+      return [['held', 'warn', 'Further equal calls are refused, until its next message or until it is let go on.']];
+    case 'let_go_on':
+      return [['ok', 'ok', 'The count of its repeated calls begins anew.']];
     case 'send_again':
       return [
         ['ok', 'ok', 'It is delivered as a new message with the same content, behind those that wait.'],

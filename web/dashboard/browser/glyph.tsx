@@ -50,6 +50,7 @@ const signs: Readonly<Record<string, Sign>> = {
   taking: ['run', 'dim'],
   processing: ['run', 'acc'],
   recovering: ['ask', 'wait'],
+  spinning: ['theme', 'warn'],
   'not live': ['idle', 'faint'],
   'not known': ['ask', 'wait'],
   frozen: ['held', 'bad'],

@@ -20,6 +20,8 @@ export function buttonsOf(order: OrderName, of: 'integration' | 'session', hasTa
     case 'reset':
       return { doText: 'Reset the circuit' };
     case 'budget':
+    case 'hold':
+    case 'let_go_on':
     case 'isolate':
     case 'probe':
     case 'fire':

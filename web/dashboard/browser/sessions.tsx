@@ -46,7 +46,10 @@ const waitOf = ({ key }: SessionLine): Wait | undefined =>
 
 const columns: readonly Column<SessionLine>[] = [
   { title: 'Session', cell: ({ key }) => <Titled view="sessions" name={key} /> },
-  { title: 'State', cell: ({ state }) => <State of={state ?? unseen()} /> },
+  {
+    title: 'State',
+    cell: (row) => <State of={waitOf(row)?.sign === 'spinning' ? 'spinning' : (row.state ?? unseen())} />,
+  },
   { title: 'Waits for', look: 'cut dim', cell: (row) => waitOf(row)?.text ?? failedText(row) },
   {
     title: 'Next',

@@ -15,7 +15,7 @@ interface WhyProps {
 /** Why a session waits: one sentence, the chain of what waits for what, and the rules that end it, in order. */
 export function Why({ why, at }: WhyProps) {
   const steady = useSteadyTimes(at);
-  const { turn, calls, questions, waiting, recovering = [] } = why;
+  const { turn, calls, questions, waiting, spinning, budget, recovering = [] } = why;
   const rules = rulesOf(why);
   const about = { name: why.session, of: 'session' } as const;
   return (
@@ -66,9 +66,22 @@ export function Why({ why, at }: WhyProps) {
               </div>
             </li>
           ))}
+          {spinning !== undefined && (
+            <li>
+              <Glyph name="theme" tone="warn" />
+              <div>
+                <b>spins</b> ({spinning.step}, {spinning.count} times): {spinning.message}
+                <p class="ev wrap">last answer: “{spinning.answer}”</p>
+                <OrderButton order="hold" {...about} target={spinning.id} text="Hold now…" />
+                <OrderButton order="let_go_on" {...about} target={spinning.id} text="Let it go on…" />
+              </div>
+            </li>
+          )}
           <li>
             <Glyph name="idle" tone="faint" />
-            <div class="dim">{counted(waiting, 'message')} in the mailbox</div>
+            <div class="dim">
+              {counted(waiting, 'message')} in the mailbox. {budget}
+            </div>
           </li>
         </ul>
       </div>
