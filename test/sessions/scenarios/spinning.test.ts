@@ -324,11 +324,9 @@ describe('a tool call that a session repeats', () => {
   it.each(['end', 'hold'] as const)(
     '[G-15] is told of without the secrets that it was answered with: %s',
     async (step) => {
-      const answer = () => {
-        throw new AttemptError({ kind: 'permanent', message: 'No key hunter22hunter22', outcome: 'failed' });
-      };
+      const answer = () => 'No key hunter22hunter22';
       const clean = (text: string) => text.replaceAll('hunter22hunter22', '[redacted]');
-      const { send, results } = startLoop({ calls: 21, spinning: step, answer, clean });
+      const { send, results } = startLoop({ calls: 40, spinning: step, tools: read, answer, clean });
       const outcome = await send();
       const told = JSON.stringify(step === 'end' ? outcome : results.at(-1));
       expect(told).toContain('"kind":"spinning"');

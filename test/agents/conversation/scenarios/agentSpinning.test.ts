@@ -125,7 +125,12 @@ describe('an agent over the app-server of Codex that makes one call for ever', (
       says.item('started', { id: `c${nth}`, ...item, status: 'inProgress' }),
       says.item('completed', { id: `c${nth}`, ...item }),
     ]).flat();
-    const script: Script = { 'turn/start': [[['usual'], ...rounds, ...(count < 20 ? [says.completed] : [])]] };
+    const played: NonNullable<Script['turn/start']>[number] = [
+      ['usual'],
+      ...rounds,
+      ...(count < 20 ? [says.completed] : []),
+    ];
+    const script: Script = { 'turn/start': Array.from({ length: turns }, () => played) };
     const options = { env: { FAKE_CODEX: JSON.stringify(script) } };
     const gateway = createGateway({ kinds: [agentKind], policies: { integrations: { coder: { idleMs: 60_000 } } } });
     onTestFinished(() => gateway.stop());
