@@ -129,6 +129,8 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
   return {
     /** The presets by name, those of one's own among them. */
     presets,
+    /** True where one of them has a budget. */
+    hasBudget: Object.values({ ...read.presets, ...read.integrations }).some((own) => own?.budget !== undefined),
     /**
      * The policy of an integration.
      * @param input - what the code says of it.

@@ -81,6 +81,8 @@ export interface RateGrant {
   /** Costs that were taken in advance. */
   readonly spare: Costs;
   readonly levels: RateLevels;
+  /** True where the store did not answer: others do not know of it. @defaultValue false */
+  readonly isOwn?: boolean | undefined;
 }
 
 /** A limit, with what it counts. */

@@ -22,7 +22,8 @@ export class StoredRates implements RateKeeper {
   }
 
   draw(key: string, order: RateOrder, known: RateLevels): RateGrant {
-    return this.#usable()?.rates.draw(key, order, this.now()) ?? takeFrom(known, order, this.now());
+    const kept = this.#usable()?.rates.draw(key, order, this.now());
+    return kept ?? { ...takeFrom(known, order, this.now()), isOwn: true };
   }
 
   note(key: string, order: RateOrder, known: RateLevels): RateLevels {

@@ -118,7 +118,9 @@ export class RuntimeLife {
     this.#state = 'starting';
     try {
       if (storeLater) this.#store.keepEarly();
-      else await this.#store.open();
+      if (!storeLater) await this.#store.open();
+      // What others have spent has to be known first; whoever opens it later says what is wrong with it.
+      else if (this.parts.policies.hasBudget) await this.#store.open().catch(() => undefined);
     } catch (error) {
       if (!this.stopped) this.#state = 'new';
       throw error;

@@ -58,3 +58,16 @@ it('[I-3] a part that has left a registry takes no step of its stop', async () =
   await registry.stop();
   expect(steps).toEqual(['stays']);
 });
+
+it('[G-16] a registry that opens its store later has it from its start on where a policy has a budget', async () => {
+  for (const [budget, isOpen] of [
+    [{ day: { requests: 8 } }, true],
+    [undefined, false],
+  ] as const) {
+    const policies = { integrations: { kb: { budget } } };
+    const registry = new Registry(checkGatewayOptions({ clock: new SimulatedClock(), store: ':memory:', policies }));
+    await registry.start({ storeLater: true });
+    expect(registry.runtime.store() !== undefined).toBe(isOpen);
+    await registry.stop();
+  }
+});

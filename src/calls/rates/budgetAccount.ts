@@ -32,6 +32,8 @@ export class BudgetAccount {
   readonly #names: readonly string[];
   /** Levels as they were last seen. */
   #levels: RateLevels = {};
+  /** Amounts that the store has yet to be told of: it was not open, or out of order. */
+  #owed: Record<string, number> = {};
   #turn = -1;
   /** End of the day, in wall ms. */
   #end = 0;
@@ -130,7 +132,10 @@ export class BudgetAccount {
   #draw(costs: Readonly<Record<string, number | undefined>>): void {
     const { keeper } = this.#parts;
     const now = keeper.now();
-    if (now >= this.#end) this.#end = budgets.endOfDay(now, this.#budget.zone);
+    if (now >= this.#end) {
+      this.#end = budgets.endOfDay(now, this.#budget.zone);
+      this.#owed = Object.fromEntries(Object.entries(this.#owed).filter(([name]) => !name.includes('day')));
+    }
     // A millisecond early, so that all is there again with the first of the day.
     const resetMs = (name: string): number => (name.includes('day') ? this.#end - now - 1 : neverMs);
     const hint = (name: string) => ({ limit: whole, perMs, resetMs: resetMs(name), atOnce: true });
@@ -141,7 +146,14 @@ export class BudgetAccount {
       ),
       learned: Object.fromEntries(this.#names.map((name) => [name, hint(name)])),
     };
-    this.#levels = keeper.draw(`budget ${this.#scope}`, order, this.#levels).levels;
+    const { levels, isOwn = false } = keeper.draw(`budget ${this.#scope}`, order, this.#levels);
+    this.#levels = levels;
+    const owed = this.#owed;
+    if (isOwn) for (const name of this.#names) owed[name] = (owed[name] ?? 0) + (order.costs[name] ?? 0);
+    else if (Object.values(owed).some((cost) => cost !== 0)) {
+      this.#owed = {};
+      this.#draw(owed);
+    }
   }
 
   #count(name: string): number {

@@ -8,8 +8,10 @@ import type { Store } from '../../../src/store/store.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { hasSqlite, startStore } from '../../store/startStore.ts';
 
-function openAccount(clock: SimulatedClock, budget: BudgetInput, store?: Store, facts: Fact[] = []) {
-  const keeper = new StoredRates(clock, () => store);
+type Stored = Store | (() => Store | undefined) | undefined;
+
+function openAccount(clock: SimulatedClock, budget: BudgetInput, store?: Stored, facts: Fact[] = []) {
+  const keeper = new StoredRates(clock, () => (typeof store === 'function' ? store() : store));
   const parts = { keeper, facts: { tell: (fact: Fact) => void facts.push(fact) }, accounts: new Map() };
   const account = new BudgetAccount('session:main', readOptions('budget', budget, budgetKeys), parts);
   return { account, facts, types: () => facts.map(({ type }) => type) };
@@ -128,6 +130,36 @@ describe('an account of a budget', () => {
       expect(facts.map(({ type }) => type)).toEqual(['budget.warning', 'budget.spent']);
       two?.raise('requests=12', {});
       expect([one?.take({ requests: 2 }), one?.take({ requests: 1 })?.most]).toEqual([undefined, 12]);
+    },
+  );
+
+  it.skipIf(!hasSqlite)(
+    '[G-16] tells the store what was spent while that was not there, of the day that is',
+    async () => {
+      const { store, clock } = await startStore();
+      let current: Store | undefined;
+      const budget = { day: { requests: 8 }, session: { tokens: 100 } };
+      const { account, types } = openAccount(clock, budget, () => current);
+      const { account: other } = openAccount(clock, budget, store);
+      const taken = (times: number) =>
+        Array.from({ length: times }, () => account.take({ requests: 1 })).filter((spent) => spent === undefined)
+          .length;
+      account.spend({ tokens: 30 });
+      expect(taken(5)).toBe(5);
+      current = store;
+      expect(taken(60)).toBe(3);
+      expect(types()).toEqual(['budget.warning', 'budget.spent']);
+      expect(other.take({ requests: 1 })).toMatchObject({ used: 8 });
+      // Out of order for a while, and over midnight.
+      current = undefined;
+      account.spend({ tokens: 30, requests: 4 });
+      await clock.advance(dayMs);
+      expect(taken(2)).toBe(2);
+      current = store;
+      expect(account.standings().map(({ used }) => used)).toEqual([60, 2]);
+      expect(other.standings().map(({ used }) => used)).toEqual([60, 2]);
+      account.standings();
+      expect(other.standings().map(({ used }) => used)).toEqual([60, 2]);
     },
   );
 
