@@ -85,7 +85,7 @@ export function answerWords(answer: SeenAnswer): string {
 }
 
 const waitWords =
-  /\d ?[a-z]* (?:remaining|left|to go)\b|\b(?:eta|remaining|until|not before|ready (?:in|at)|available (?:in|at)|starts? (?:in|at)|scheduled for|expected (?:in|at|by)|estimated|next (?:run|check|poll|attempt) (?:in|at)|back (?:in|at)|sleep(?:ing)? for|waiting for)\b[^.\n]{0,40}?\d/i;
+  /\d ?(?!retr|attempt|tr[iy])[a-z]* (?:remaining|left|to go)\b|\b(?:eta|remaining|until|not before|ready (?:in|at)|available (?:in|at)|starts (?:in|at)|start in|scheduled for|expected (?:in|at|by)|(?<!s, )estimated|next (?:run|check|poll|attempt) (?:in|at)|back (?:in|at)|sleep(?:ing)? for|waiting for(?! (?:locator|getby|selector|element|event|navigation)))\b[^.\n]{0,40}?\d/i;
 
 /** Time from which a call is one that waits itself, in ms. */
 const slowMs = 10_000;
