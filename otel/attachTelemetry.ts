@@ -119,6 +119,14 @@ function observe(
       'Tool calls and turns that the watchdog ended.',
       ({ rule }) => ({ [own.rule]: rule }),
     ),
+    counted('session.spinning', 'unwedge.session.spinning', 'Steps against repetition.', ({ step, form }) => ({
+      [own.step]: step,
+      [own.form]: form,
+    })),
+    counted('budget.spent', 'unwedge.budget.spent', 'Budgets that were spent.', ({ metric, per }) => ({
+      [own.metric]: metric,
+      [own.per]: per,
+    })),
     counted('breaker.opened', 'unwedge.breaker.opened', 'Openings of circuits.', ({ integration, kind }) => ({
       [own.integration]: integration,
       [own.failureKind]: kind,

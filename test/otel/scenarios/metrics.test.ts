@@ -83,6 +83,25 @@ describe('metrics', () => {
     });
   });
 
+  it('[O-5] [G-15] [G-16] count the steps against repetition, and budgets that were spent', async () => {
+    const started = await startTelemetry((declared) => {
+      declared.integration('kb', {}, () => 'the same');
+      declared.session('agent:main', {
+        budget: { session: { toolCalls: 5 } },
+        onMessage: async (_message, turn) => {
+          for (let call = 0; call < 6; call++) await turn.tool('kb', 'find', {});
+        },
+      });
+    });
+    const { gateway, clock } = started;
+    await gateway.session('agent:main').send({ kind: 'user' });
+    await clock.advance(1000);
+    expect(await byAttribute(started, 'unwedge.session.spinning', 'unwedge.spinning.form')).toEqual({ success: 1 });
+    expect(await byAttribute(started, 'unwedge.session.spinning', 'unwedge.spinning.step')).toEqual({ notice: 1 });
+    expect(await byAttribute(started, 'unwedge.budget.spent', 'unwedge.budget.metric')).toEqual({ toolCalls: 1 });
+    expect(await byAttribute(started, 'unwedge.budget.spent', 'unwedge.budget.per')).toEqual({ session: 1 });
+  });
+
   it('[O-5] are told no more when telemetry is off', async () => {
     const started = await startTelemetry(() => undefined);
     const kb = started.gateway.integration('kb', {}, () => 'found');
