@@ -11,6 +11,12 @@ export const spinningOption = text(
   choices,
 );
 
+/** Option of the commands that run an agent. */
+export const spendOption = text(
+  'LIMITS',
+  'what the agent may spend in this run, and in all of a day: tokens=200k,rounds=30,toolCalls=500/day; then it is ended between two calls',
+);
+
 /** @throws {@link UsageError} when it is no choice. */
 export const spinningOf = (word: string | undefined): SpinningChoice | undefined =>
   word === undefined ? undefined : valueAmong('--spinning', word, choices);

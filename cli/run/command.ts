@@ -3,7 +3,7 @@ import type { PresetName } from '../../src/policy/face.ts';
 import { type Args, type OptionSpecs, count, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
-import { spinningOption } from '../spinning.ts';
+import { spendOption, spinningOption } from '../spinning.ts';
 import { exitCodeLines, exitCodes, runExitCodes } from './exitCode.ts';
 
 /** All of them, without what they are: help loads none. */
@@ -54,6 +54,7 @@ export const runOptions = {
     'auto',
   ]),
   spinning: spinningOption,
+  spend: spendOption,
   stream: flag('show the output of each attempt as it comes; not with --json'),
   otel: otelOption,
 } as const satisfies OptionSpecs;

@@ -17,8 +17,8 @@ export const exitCodes = {
 
 /** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
-  ['1', 'also: an agent repeated one call in vain'],
-  ['75', 'try again later: open circuit, rate limit, overload'],
+  ['1', 'also: an agent repeated one call in vain, or spent the budget of its run'],
+  ['75', 'try again later: open circuit, rate limit, overload, budget of the day spent'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge, wrong usage included'],
   ['126', 'the command cannot be run'],
@@ -31,7 +31,7 @@ export const agentExitCodes: readonly (readonly [code: string, meaning: string])
   ['0', 'it answered'],
   ['1', 'it failed'],
   ['2', 'wrong usage'],
-  ['75', 'try again later: open circuit, rate limit, overload'],
+  ['75', 'try again later: open circuit, rate limit, overload, budget of the day spent'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge'],
   ['126', 'the agent cannot be run'],
@@ -73,7 +73,7 @@ export function exitCodeOf(
   // This machine has no room for the process: there was nothing whose answer it could be.
   const hasEnded = exit?.exitCode !== undefined || exit?.signal !== undefined;
   if (!hasEnded && failure.kind === 'transient' && isShortage(failure)) return exitCodes.tryLater;
-  if (failure.kind === 'spinning') return 1;
+  if (failure.kind === 'spinning') return failure.outcome === 'not_started' ? exitCodes.tryLater : 1;
   if (endedByLimit(failure)) return exitCodes.timeout;
   // A shell that could not run what it was to has a code of its own.
   if (hasEnded) return exits === 'status' && exit.signal === undefined && codeOf(exit) > 128 ? 1 : codeOf(exit);

@@ -14,6 +14,7 @@ import { limitsOf, ownLimits } from '../../src/policy/spinning/face.ts';
 import { commandKey } from '../../install/commandKey.ts';
 import { type IntegrationPolicy, type Limits, checkPolicies, resolvePolicy } from '../../src/policy/face.ts';
 import { knownWord, unknown, UsageError, valueAmong } from '../errors.ts';
+import { spendOf } from '../spending.ts';
 import { spinningOf } from '../spinning.ts';
 import { aboveZero } from '../parse.ts';
 import type { RunArgs } from './command.ts';
@@ -108,11 +109,15 @@ function policyOf(
     return aboveZero(`--${option}`, args[option]) ?? (onTerminal ? Number.POSITIVE_INFINITY : otherwise);
   };
   const { retry, limits } = base;
+  const budget = spendOf(args.spend, base.budget?.prices, agent !== undefined && agent.format !== 'text');
   const idleMs = agent !== undefined && printsAtEnd(agent) ? own('idleMs') : limits.idleMs;
   // A limit that was not asked for here may be longer than one that was: it is never reached then.
   return resolvePolicy(
     'run',
-    { retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter } },
+    {
+      budget,
+      retry: { ...retry, maxAttempts: args.attempts, repeatAfter: args.attempts > 1 ? 'lost' : retry.repeatAfter },
+    },
     {
       ...base,
       limits: {

@@ -73,6 +73,7 @@ export async function run(args: RunArgs, io: Io, rest: readonly string[]): Promi
     onSpinning(fact) {
       for (const line of spinningLines(fact)) own.say(line);
     },
+    onBudget: ({ message }) => own.say(sanitize(message)),
     onBreaker(fact) {
       if (fact.type === 'breaker.closed') own.say(`${sanitize(plan.name)} went well again`);
       else {

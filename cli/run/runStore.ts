@@ -21,6 +21,8 @@ export class RunStore {
   readonly #log: HeldLog;
   /** True where it outlives this process. */
   readonly #isKept: boolean;
+  /** True where earlier runs count against a budget. */
+  readonly #counts: boolean;
   readonly #waitMs: number;
   readonly #live: { open(): Promise<unknown>; close(): void };
   #isEntered = false;
@@ -34,6 +36,7 @@ export class RunStore {
     this.#registry = registry;
     this.#log = log;
     this.#path = path;
+    this.#counts = policy.budget?.day !== undefined;
     this.#isKept = path !== ':memory:' && canBeKept(path);
     // Before the first limit may pass: the failure has to be counted then.
     this.#waitMs = Math.min(lastingMs, ...Object.values<number>({ ...policy.limits }).map((limitMs) => limitMs / 2));
@@ -42,7 +45,7 @@ export class RunStore {
 
   /** Starts the registry; the store is opened first where earlier runs left something in it. */
   start(trace: CircuitTrace): Promise<void> {
-    const hasLeft = trace.isThere() || mayHaveOrphans(this.#path);
+    const hasLeft = trace.isThere() || mayHaveOrphans(this.#path) || this.#counts;
     if (hasLeft) this.#log.release();
     return startRegistry(this.#registry, this.#log.logger, { storeLater: !hasLeft });
   }

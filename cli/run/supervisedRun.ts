@@ -46,6 +46,7 @@ interface RunSurroundings {
   readonly logger: Logger;
   readonly onRetry: (fact: Told<FactOf<'call.retried'>>) => void;
   readonly onSpinning: (fact: Told<FactOf<'session.spinning'>>) => void;
+  readonly onBudget: (fact: Told<FactOf<'budget.warning'>>) => void;
   readonly onBreaker: (fact: Told<FactOf<'breaker.opened'> | FactOf<'breaker.closed'>>) => void;
 }
 
@@ -79,6 +80,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const log = new HeldLog(logger);
   const registry = new Registry(checked, {
     lockWaitMs,
+    are: 'run',
     retention: checked.retention ?? false,
     logger: log.logger,
     records: (fact) => tellsOfTrouble(fact) && !(fact.type === 'call.failed' && isBrokenPipe(signal)),
@@ -93,14 +95,6 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   const agent = agentCommand(plan.command, plan.args, plan.agent, agentProfiles);
   const calledAs = nameOfCommand(plan.command, agent);
   let notRepeated: string | undefined;
-  const agents = new AgentRuns(
-    clock,
-    { command: plan.command, args: plan.args, agent: plan.agent, agentProfiles },
-    {
-      ...{ retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
-      hears: plan.spinning && { limits: plan.spinning, facts: bus, integration: plan.name },
-    },
-  );
   let exit: ProcessExit | undefined;
   let attempts = 0;
   let leftBy = (): AgentLeft | undefined => agent && { agent: agent.agent, effects: 'none' };
@@ -142,6 +136,15 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
       }
     },
   });
+  const budget = runtime.budgets.accounts.get(`run:${plan.name}`);
+  const agents = new AgentRuns(
+    clock,
+    { command: plan.command, args: plan.args, agent: plan.agent, agentProfiles },
+    {
+      ...{ retry: plan.policy.retry, always: plan.retriesAlways, onRefused: (why) => (notRepeated = why) },
+      hears: (plan.spinning ?? budget) && { limits: plan.spinning, budget, facts: bus, integration: plan.name },
+    },
+  );
   // A second signal ends this process at once; the lease of a probe would be held to its end.
   const giveBack = (): void => {
     call.stop();
@@ -150,6 +153,7 @@ export async function superviseRun(plan: RunPlan, request: RunRequest, given: Ru
   process.once('exit', giveBack);
   bus.on('call.retried', given.onRetry);
   bus.on('session.spinning', given.onSpinning);
+  bus.on('budget.warning', given.onBudget);
   bus.on('breaker.opened', given.onBreaker);
   bus.on('breaker.closed', given.onBreaker);
 

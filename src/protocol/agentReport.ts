@@ -83,6 +83,20 @@ export function blocksIn(message: Readonly<Record<string, unknown>>): readonly R
   return Array.isArray(content) ? content.map(recordIn).filter((each) => each !== undefined) : [];
 }
 
+/** Usage as Anthropic tells it, what came of a cache apart, or as Codex does. */
+export function usageOf(told: unknown, model?: unknown) {
+  const usage = recordIn(told) ?? {};
+  const count = (name: string): number => (typeof usage[name] === 'number' ? usage[name] : 0);
+  const [read, write] = [count('cache_read_input_tokens'), count('cache_creation_input_tokens')];
+  return {
+    model: textIn(model),
+    inputTokens: count('input_tokens') + read + write,
+    cacheReadTokens: read + count('cached_input_tokens'),
+    cacheWriteTokens: write,
+    outputTokens: count('output_tokens'),
+  };
+}
+
 /** A value when it is a text that says something. */
 export function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
@@ -100,10 +114,12 @@ export class CallCount {
     return this.#ids.size + this.#more;
   }
 
-  take(id: unknown): void {
-    if (this.#ids.has(id)) return;
+  /** @returns whether it was not taken before. */
+  take(id: unknown): boolean {
+    if (this.#ids.has(id)) return false;
     if (id !== undefined && this.#ids.size < mostIds) this.#ids.add(id);
     else this.#more++;
+    return true;
   }
 }
 

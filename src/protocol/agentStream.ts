@@ -12,6 +12,7 @@ import {
   messageIn,
   recordIn,
   textIn,
+  usageOf,
 } from './agentReport.ts';
 import { createProfileReader } from './agents/profileReader.ts';
 import { profileOf } from './agents/profiles.ts';
@@ -173,6 +174,7 @@ export function createCodexReader(retriesItself?: boolean, ear?: HeardCalls): Ag
         }
         case 'turn.completed':
           ended = 'completed';
+          ear?.used(usageOf(event['usage']));
           break;
         case 'turn.failed':
           ended = 'failed';

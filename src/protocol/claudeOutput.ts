@@ -4,7 +4,7 @@ import type { HeardCalls } from '../policy/spinning/heardCalls.ts';
 import { longestMessage } from '../policy/failures/errorChain.ts';
 import type { FailureFacts } from '../policy/failures/failure.ts';
 import { clampHint } from '../policy/failures/hints.ts';
-import { type AgentReader, answer, CallCount, messageIn, recordIn, textIn } from './agentReport.ts';
+import { type AgentReader, answer, CallCount, messageIn, recordIn, textIn, usageOf } from './agentReport.ts';
 import { ClaudeAnswer } from './claudeAnswer.ts';
 import { ClaudeRetries } from './claudeRetries.ts';
 import { claudeSign, losesSession } from './claudeSigns.ts';
@@ -47,6 +47,14 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
   /** It asks a person, and goes on when that is answered. */
   let asksPerson = false;
 
+  let [by, written] = [undefined as string | undefined, 0];
+  /** @param isTold - all but what a message does not know as it begins: how much it will write. */
+  const use = (usage: ReturnType<typeof usageOf>, isTold = false): void => {
+    const outputTokens = Math.max(0, usage.outputTokens - (isTold ? written : 0));
+    options.ear?.used(isTold ? { model: by, outputTokens } : usage);
+    [by, written] = [usage.model, written + outputTokens];
+  };
+
   const take = (message: Message): void => {
     sessionId = sessionOf(message) ?? sessionId;
     answers.take(message);
@@ -65,7 +73,8 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         isStream = true;
         if (message['is_api_error_message'] !== true) {
           retries.answered();
-          model.take(recordIn(message['message'])?.['id']);
+          const said = recordIn(message['message']);
+          if (model.take(said?.['id'])) use(usageOf(said?.['usage'], said?.['model']));
         }
         tools.asked(message);
         break;
@@ -80,6 +89,8 @@ export function createClaudeReader(options: ClaudeReaderOptions = {}): ClaudeRea
         break;
       case 'result':
         result = message;
+        use(usageOf(message['usage'], by), model.count > 0);
+        written = 0;
         options.ear?.mark();
         break;
     }

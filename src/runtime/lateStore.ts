@@ -1,5 +1,6 @@
 import type { ChildRegistry } from '../actors/process/childRegistry.ts';
 import type { reapOrphans } from '../actors/process/orphans.ts';
+import type { BudgetParts } from '../calls/rates/budgetAccount.ts';
 import type { Fact, Told } from '../policy/facts/facts.ts';
 import type { StoreOptions } from '../store/openStore.ts';
 import type { Logger } from '../policy/text/logger.ts';
@@ -13,7 +14,7 @@ const sweepModule = lateModule(() => import('../actors/prompt/promptFile.ts'));
 const orphansModule = lateModule(() => import('../actors/process/orphans.ts'));
 
 /** Options of the store of a runtime, beyond what a gateway can say. */
-export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retention'> {
+export interface StoreTuning extends Pick<StoreOptions, 'lockWaitMs' | 'retention'>, Pick<BudgetParts, 'are'> {
   /** Decides which of the facts that stores keep are worth a record. @defaultValue all */
   readonly records?: ((fact: Told<Fact>) => boolean) | undefined;
   /** Receives what is wrong with it. @defaultValue the logger of its runtime */

@@ -79,7 +79,7 @@ export class RuntimeLife {
       signals,
       tracing,
       rates,
-      budgets: { keeper, facts: bus, accounts: new Map() },
+      budgets: { keeper, facts: bus, accounts: new Map(), are: tuning.are },
       sharedBreakers,
       statistics,
       flights,

@@ -88,6 +88,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
   const { name, policy, streak = 'own', shares = 'probe' } = parts;
   const machineId = `integration:${name}`;
   const kept = keepBreaker(runtime, name, streak);
+  const { are = 'integration' } = runtime.budgets;
   const path: CallPath<I, O> = new CallPath({
     ...parts,
     // Its machine is a child of the supervisor as well as the server behind it.
@@ -102,7 +103,7 @@ export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: I
     statistics: runtime.statistics.of(name),
     recorder: runtime.flights.of(name, policy, traitsOf(parts)),
     rate: isRated(policy.rate) ? new IntegrationRates(name, policy.rate, parts.rate ?? {}, runtime) : undefined,
-    budget: policy.budget && new BudgetAccount(`integration:${name}`, policy.budget, runtime.budgets),
+    budget: policy.budget && new BudgetAccount(`${are}:${name}`, policy.budget, runtime.budgets, ['day']),
     onBreaker: (event, cause) => kept.changed(event, path.link.openings, cause),
     onPause: (pauseMs) => kept.paused(pauseMs),
     claimProbe: shares === 'nothing' ? undefined : (leaseMs) => kept.claimProbe(leaseMs),

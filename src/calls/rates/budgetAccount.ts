@@ -2,7 +2,7 @@ import * as budgets from '../../policy/budget.ts';
 import type { Facts } from '../../policy/facts/facts.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
 import { notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
-import type { RateLevels } from '../../policy/rateLimit.ts';
+import { type RateLevels, takeFrom } from '../../policy/rateLimit.ts';
 import { amountText, budgetSpentText, limitWords, nameOfScope } from '../../policy/text/budgetText.ts';
 import type { RateKeeper } from './rateBucket.ts';
 
@@ -17,10 +17,12 @@ const warnsFrom = 0.8;
 
 /** The budgets of a runtime. */
 export interface BudgetParts {
-  readonly keeper: RateKeeper;
+  readonly keeper: Pick<RateKeeper, 'now' | 'draw'>;
   readonly facts: Pick<Facts, 'tell'>;
   /** By their scopes. */
   readonly accounts: Map<string, BudgetAccount>;
+  /** Word before the name of an integration in its scope. @defaultValue 'integration' */
+  readonly are?: 'run' | undefined;
 }
 
 /** The budget of a session, an integration, a proxy or a run: what all who share the store and its scope have spent of it. Never throws. */
@@ -38,12 +40,17 @@ export class BudgetAccount {
   /** End of the day, in wall ms. */
   #end = 0;
 
-  /** @param scope - `session:NAME`, `integration:NAME`, `api:NAME` or `run:NAME`. */
-  constructor(scope: string, budget: budgets.Budget, parts: BudgetParts) {
+  /** @param scope - `session:NAME`, `integration:NAME`, `api:NAME` or `run:NAME`. @param stretches - whose limits it is of. @defaultValue all */
+  constructor(
+    scope: string,
+    budget: budgets.Budget,
+    parts: BudgetParts,
+    stretches: readonly budgets.Per[] = budgets.pers,
+  ) {
     this.#scope = scope;
     this.#budget = budget;
     this.#parts = parts;
-    this.#limits = budgets.pers.flatMap((per) =>
+    this.#limits = stretches.flatMap((per) =>
       budgets.metrics.flatMap((metric) => {
         const most = budgets.readAmount(budget[per]?.[metric] ?? 0);
         return most === undefined ? [] : [{ per, metric, most }];
@@ -52,6 +59,15 @@ export class BudgetAccount {
     // What is used of each, and what it was raised to.
     this.#names = this.#limits.flatMap(({ per, metric }) => [`${per} ${metric}`, `raised ${per} ${metric}`]);
     parts.accounts.set(scope, this);
+  }
+
+  /** The limits of one run or conversation of its scope, which this process alone counts. */
+  ofRun(): BudgetAccount {
+    const { keeper, facts } = this.#parts;
+    const now = (): number => keeper.now();
+    const draw: RateKeeper['draw'] = (_key, order, known) => takeFrom(known, order, now());
+    const parts = { keeper: { now, draw }, facts, accounts: new Map<string, BudgetAccount>() };
+    return new BudgetAccount(`run:${nameOfScope(this.#scope)}`, this.#budget, parts, ['turn', 'session']);
   }
 
   /** Takes costs, or nothing where a limit is spent: that one is returned. */
@@ -131,6 +147,7 @@ export class BudgetAccount {
 
   #draw(costs: Readonly<Record<string, number | undefined>>): void {
     const { keeper } = this.#parts;
+    if (this.#names.length === 0) return;
     const now = keeper.now();
     if (now >= this.#end) {
       this.#end = budgets.endOfDay(now, this.#budget.zone);

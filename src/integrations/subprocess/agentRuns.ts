@@ -2,6 +2,7 @@ import { withoutValues } from '../../actors/process/valueHider.ts';
 import { agentExitFacts, exitFacts, unstartedFacts } from '../../actors/process/processExit.ts';
 import { type DeliveredPrompt, deliverPrompt } from '../../actors/prompt/promptDelivery.ts';
 import type { AttemptContext } from '../../calls/operation.ts';
+import type { BudgetAccount } from '../../calls/rates/budgetAccount.ts';
 import type { EndSignal } from '../../machines/subprocessEvents.ts';
 import type { ProcessExit } from '../../machines/subprocessExit.ts';
 import type { SubprocessInput } from '../../machines/subprocessInput.ts';
@@ -59,6 +60,14 @@ export interface AgentLeft extends Left {
   readonly sessionLost?: boolean | undefined;
 }
 
+/** Those who judge the calls of the agent's tools. */
+interface Hearing extends Pick<Caller, 'facts' | 'integration'> {
+  /** @defaultValue repetition is not looked for */
+  readonly limits?: SpinningLimits | undefined;
+  /** Budget of all its runs, and of each. @defaultValue none */
+  readonly budget?: BudgetAccount | undefined;
+}
+
 /** Rules for repeating runs of a command. */
 interface Repeating {
   /** That of the integration: what would be tried again. */
@@ -68,11 +77,13 @@ interface Repeating {
   /** Told once a call why there is no further attempt of it, in a few words: what an attempt did stands in the way. Never throws. */
   readonly onRefused: (why: string) => void;
   /** Judges the calls of the agent's tools. @defaultValue they are not judged */
-  readonly hears?: (Pick<Caller, 'facts' | 'integration'> & { readonly limits: SpinningLimits }) | undefined;
+  readonly hears?: Hearing | undefined;
 }
 
 /** A call, over all its attempts. */
 interface AgentCall {
+  /** Budgets of this run, over all its attempts, and of all runs. */
+  readonly budgets: readonly BudgetAccount[];
   readonly trail: AgentTrail;
   readonly command: AgentCommand | undefined;
   /** Arguments of the first attempt, without what was added to resume. */
@@ -111,8 +122,10 @@ export class AgentRuns {
   async prepare(request: RunRequest, context: AttemptContext): Promise<PreparedRun> {
     const call = this.#callOf(request, context);
     await call.ended;
-    const { trail, command } = call;
+    const { trail, command, budgets } = call;
     trail.refuseRepetition(this.#repetition(call, context));
+    const spent = budgets[0]?.refusal({ requests: 1 });
+    if (spent !== undefined) throw new AttemptError(spent);
     const { args, stdin, remove } = await this.#deliver(request, call, context);
     const bounded = await boundRetries(command, args, this.#options, this.#mayRepeat(call, context));
     const tellsLife = command?.format === 'stream-json';
@@ -121,7 +134,7 @@ export class AgentRuns {
     const end = (why: FailureFacts): void => spun.abort(new AttemptError(why));
     const session = (): string | undefined => call.stream?.report(0).sessionId;
     const { hears } = this.#repeating;
-    const ear = hears && new HeardCalls(hears.limits, { ...hears, clock: this.#clock, session, end });
+    const ear = hears && new HeardCalls(hears.limits, { ...hears, budgets, clock: this.#clock, session, end });
     const stream = command === undefined ? undefined : createAgentStream(command, bounded.retriesItself, heard, ear);
     let release = (): void => undefined;
     call.stream = stream;
@@ -189,7 +202,9 @@ export class AgentRuns {
     if (known !== undefined) return known;
     const { command, agent } = this.#options;
     const args = [...(this.#options.args ?? []), ...(request.args ?? [])];
+    const budget = this.#repeating.hears?.budget;
     const started: AgentCall = {
+      budgets: budget === undefined ? [] : [budget.ofRun(), budget],
       trail: new AgentTrail(() => this.#clock.wallNow()),
       command: agentCommand(command, args, agent, this.#options.agentProfiles),
       args,

@@ -66,13 +66,18 @@ export function superviseSubprocess(
   /** Loaded at the first run: many gateways run no command. */
   async function load(): Promise<AgentRuns> {
     const limits = limitsOf(runtime.policies.spinningOf(name, options.spinning), ownLimits);
+    const budget = runtime.budgets.accounts.get(`integration:${name}`);
     const { AgentRuns: Runs } = await agentRunsModule().catch((error: unknown) => {
       throw notStarted(command, error);
     });
     agents ??= new Runs(
       runtime.clock,
       { ...options, envMode, agentProfiles: runtime.agentProfiles },
-      { retry: policy.retry, onRefused, hears: limits && { limits, facts: runtime.bus, integration: name } },
+      {
+        retry: policy.retry,
+        onRefused,
+        hears: (limits ?? budget) && { limits, budget, facts: runtime.bus, integration: name },
+      },
     );
     return agents;
   }

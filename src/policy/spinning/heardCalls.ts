@@ -1,9 +1,18 @@
+import type { ModelUsage, Spending } from '../budget.ts';
 import type { Clock } from '../clock.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { FailureFacts } from '../failures/failure.ts';
 import type { SeenAnswer } from './answerKey.ts';
-import type { SpinningLimits } from './spinningRule.ts';
+import { chosenLimits, type SpinningLimits } from './spinningRule.ts';
 import { seenCall, type SeenCall, spinningNews, SpinningWatch } from './spinningWatch.ts';
+
+/** Budget that they are counted against. */
+export interface HeardBudget {
+  spend(costs: Spending, turn: number): void;
+  used(usage: ModelUsage): void;
+  /** Why nothing new is begun. */
+  refusal(costs: Spending): FailureFacts | undefined;
+}
 
 /** Whose calls they are, and who is told of their repetition. */
 export interface Caller {
@@ -11,9 +20,13 @@ export interface Caller {
   readonly facts: Facts;
   readonly integration: string;
   readonly session: () => string | undefined;
+  /** Budgets of the run, and of all of its name. @defaultValue none */
+  readonly budgets?: readonly HeardBudget[] | undefined;
   /** Told why it is to end. */
   readonly end: (why: FailureFacts) => void;
 }
+
+type OpenCall = Readonly<{ call: SeenCall; by: unknown; at: number }>;
 
 /** Calls that wait for their answers, and agents that are told apart; the oldest go first. */
 const mostOpen = 1000;
@@ -23,25 +36,49 @@ const mostAgents = 32;
 export class HeardCalls {
   readonly #limits: SpinningLimits;
   readonly #caller: Caller;
-  readonly #open = new Map<unknown, { readonly call: SeenCall; readonly by: unknown; readonly at: number }>();
+  readonly #open = new Map<unknown, OpenCall>();
   readonly #watches = new Map<unknown, SpinningWatch>();
+  #turn = 0;
 
-  constructor(limits: SpinningLimits, caller: Caller) {
-    this.#limits = limits;
+  /** @param limits - undefined: repetition is not looked for. */
+  constructor(limits: SpinningLimits | undefined, caller: Caller) {
+    this.#limits = limits ?? chosenLimits('off');
     this.#caller = caller;
   }
 
   /** A call is told of; again where more is known of it. @param id - by which its answer is known. @param by - the sub-agent that makes it. */
   called(id: unknown, call: Omit<SeenCall, 'key'>, by?: unknown): void {
-    const at = this.#open.get(id)?.at ?? this.#caller.clock.now();
-    keep(this.#open, id, { call: seenCall(call), by, at }, mostOpen);
+    const known = this.#open.get(id);
+    if (known === undefined) this.#spend({ toolCalls: 1, rounds: this.#isBetween ? 1 : 0 });
+    const at = known?.at ?? this.#caller.clock.now();
+    keep(this.#open, id, { call: seenCall(call), by: by ?? this, at }, mostOpen);
   }
 
   answered(id: unknown, answer: SeenAnswer): void {
     const open = this.#open.get(id);
     if (open === undefined || !this.#open.delete(id)) return;
+    this.#judge(open, answer);
+    if (!this.#isBetween) return;
+    const spent = this.#caller.budgets?.map((budget) => budget.refusal({})).find((each) => each !== undefined);
+    if (spent !== undefined) this.#caller.end({ ...spent, outcome: 'unknown' });
+  }
+
+  /** The answer of a model told of its usage. */
+  used(usage: ModelUsage): void {
+    for (const budget of this.#caller.budgets ?? []) budget.used(usage);
+  }
+
+  /** True where no call is open but those that are the work of sub-agents, whose own calls are all answered. */
+  get #isBetween(): boolean {
+    return [...this.#open.keys()].every((id) => this.#watches.has(id));
+  }
+
+  #spend(costs: Spending): void {
+    for (const budget of this.#caller.budgets ?? []) budget.spend(costs, this.#turn);
+  }
+
+  #judge({ call, by, at }: OpenCall, answer: SeenAnswer): void {
     const { clock, facts, integration, session, end } = this.#caller;
-    const { call, by, at } = open;
     const watch = this.#watches.get(by) ?? new SpinningWatch(this.#limits);
     keep(this.#watches, by, watch, mostAgents);
     const verdict = watch.after(call, { tookMs: clock.now() - at, ...answer }, clock.wallNow());
@@ -55,6 +92,8 @@ export class HeardCalls {
 
   /** A new message of a person is worked on. */
   mark(): void {
+    this.#turn++;
+    this.#spend({});
     for (const watch of this.#watches.values()) watch.mark();
   }
 }

@@ -38,9 +38,9 @@ export const spinningKey = choice(spinningChoices, {
   help: 'How far it goes against calls that are made and answered alike again and again.',
 });
 
-/** Counts of a choice: its step and all before it. Where `off` is chosen there is nothing to judge. */
-export function chosenLimits(choice: Exclude<SpinningChoice, 'off'>): SpinningLimits {
-  const last = spinningSteps.indexOf(choice);
+/** Counts of a choice: its step and all before it. */
+export function chosenLimits(choice: SpinningChoice): SpinningLimits {
+  const last = spinningChoices.indexOf(choice) - 1;
   return spinningSteps.reduce<SpinningLimits>(
     (limits, step, index) => ({ ...limits, [step]: index <= last ? usual[step] : never }),
     usual,

@@ -14,21 +14,29 @@ export const budgetOption = <M extends Metric>(metric: M) =>
   metric.replace('C', '-c') as M extends 'toolCalls' ? 'tool-calls' : M;
 
 /** A limit for people: `2M tokens of the day`. */
-export const limitWords = ({ metric, most, per }: Limit): string =>
-  `${amountText(most)} ${words[metric]} of the ${per}`;
+export const limitWords = ({ metric, most, per, scope = '' }: Limit & Partial<Standing>): string =>
+  `${amountText(most)} ${words[metric]} of the ${per === 'session' && isOfRun(scope) ? 'run' : per}`;
+
+const isOfRun = (scope: string): boolean => scope.startsWith('run:');
 
 /** The name in a scope: `session:chat` is `chat`. */
 export const nameOfScope = (scope: string): string => scope.slice(scope.indexOf(':') + 1);
 
 /** Why a call waits: `waits for its budget of 2M tokens of the day; goes on at 00:00 UTC, or: unwedge budget chat --tokens 3M`. */
 export function budgetWaitText(spent: Standing): string {
-  const { scope, metric, most, againAt, zone } = spent;
-  const more = optionWords(budgetOption(metric), amountText(Math.ceil(most * 1.5)));
+  const { scope, metric, per, most, againAt, zone } = spent;
+  const to = amountText(Math.ceil(most * 1.5));
   const format = new Intl.DateTimeFormat('en-GB', { timeZone: zone, timeStyle: 'short' });
-  const way = againAt === undefined ? 'by' : `at ${format.format(againAt)} ${zone}, or`;
-  return `waits for its budget of ${limitWords(spent)}; goes on ${way}: ${commandAbout('budget', nameOfScope(scope), more)}`;
+  const at = againAt === undefined ? undefined : `at ${format.format(againAt)} ${zone}, or`;
+  // A run has ended, or has not begun: the next one is given more.
+  if (isOfRun(scope)) {
+    const option = `--spend ${metric}=${to}${per === 'session' ? '' : `/${per}`}`;
+    return `its budget is ${limitWords(spent)}; more ${at ?? 'by'}: ${option}, or budget.${per}.${metric} of its policy`;
+  }
+  const order = commandAbout('budget', nameOfScope(scope), optionWords(budgetOption(metric), to));
+  return `waits for its budget of ${limitWords(spent)}; goes on ${at ?? 'by'}: ${order}`;
 }
 
 /** Why a call is refused, or a run has ended. */
 export const budgetSpentText = (spent: Standing): string =>
-  `${nameOfScope(spent.scope)} has spent ${amountText(spent.used)} and ${budgetWaitText(spent)}`;
+  `${nameOfScope(spent.scope)} has spent ${amountText(spent.used)}${isOfRun(spent.scope) ? ';' : ' and'} ${budgetWaitText(spent)}`;

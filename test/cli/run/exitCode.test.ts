@@ -58,6 +58,12 @@ describe('the exit code of a run that failed', () => {
     expect(exitCodeOf(failed('permanent'), exitedWith1, true, 'status')).toBe(1);
   });
 
+  it('[L-4] [G-16] is the one for later where a budget let nothing begin, and 1 where it ended the agent', () => {
+    const spent: Failure = { ...failed('spinning'), reason: 'budget' };
+    expect(exitCodeOf({ ...spent, outcome: 'not_started' }, undefined, true)).toBe(75);
+    expect(exitCodeOf({ ...spent, outcome: 'unknown' }, exitedWith1, true)).toBe(1);
+  });
+
   it('[L-4] is told by the guide and by the help as one table', async () => {
     const guide = readFileSync(new URL('../../../docs/guides/commands.md', import.meta.url), 'utf8');
     const [, table = ''] = /\| code \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(guide) ?? [];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunArgs } from '../../../cli/run/command.ts';
 import { planRun } from '../../../cli/run/request.ts';
+import type { PoliciesOptions } from '../../../src/policy/policies.ts';
 import { type PresetName, presets } from '../../../src/policy/presets.ts';
 
 const plan = (given: Partial<RunArgs>) =>
@@ -33,5 +34,35 @@ describe('the limits of unwedge run', () => {
   it('[L-4] [E-7] let an attempt take the time it was given where nobody limits the whole', () => {
     expect(plan({ 'attempt-timeout': 36e5 }).policy.limits).toMatchObject({ attemptMs: 36e5, overallMs: 36e5 });
     expect(plan({ 'attempt-timeout': 1000 }).policy.limits.overallMs).toBe(presets.subprocess.limits.overallMs);
+  });
+});
+
+describe('what a run may spend', () => {
+  const given = (spend: string, words: readonly string[], policies: PoliciesOptions = {}) =>
+    planRun(
+      { attempts: 1, json: false, stream: false, spend } as RunArgs,
+      words,
+      { stdin: false, stdout: false },
+      { policies },
+    );
+  const codex = ['codex', 'exec', '--json', 'do it'];
+
+  it('[G-16] [L-4] is of the run unless it says of what, and over what is configured of its name', () => {
+    const budget = { day: { tokens: '1M' }, session: { rounds: 5 }, zone: 'Europe/Berlin' };
+    const { policy } = given('rounds=30,toolCalls=40', codex, { integrations: { codex: { budget } } });
+    expect(policy.budget).toMatchObject({ ...budget, session: { rounds: '30', toolCalls: '40' } });
+    expect(given('tokens=2k/day', codex).policy.budget).toMatchObject({ day: { tokens: '2k' } });
+  });
+
+  it('[G-16] [L-4] is refused where it is no limit, where nothing tells of it, and in money without prices', () => {
+    for (const wrong of ['', 'rounds', 'rounds=-1', 'rounds=3,', 'steps=3', 'rounds=3/week'])
+      expect(() => given(wrong, codex)).toThrow('Expected `--spend` to be limits as tokens=200k,rounds=300/day, got ');
+    expect(() => given('money=3', codex)).toThrow('policies.integrations.NAME.budget.prices');
+    const prices = { '*': { input: 3 } };
+    const priced = given('money=3', codex, { integrations: { codex: { budget: { prices } } } });
+    expect(priced.policy.budget).toMatchObject({ session: { money: '3' }, prices });
+    expect(() => given('requests=3,rounds=30', ['make'])).toThrow('to be of requests alone: this output tells nothing');
+    expect(() => given('tokens=30', ['claude', '-p', 'x'])).toThrow('to be of requests alone');
+    expect(given('requests=30/day', ['make']).policy.budget?.day).toEqual({ requests: '30' });
   });
 });

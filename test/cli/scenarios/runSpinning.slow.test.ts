@@ -69,4 +69,49 @@ describe('unwedge run over an agent that makes one call for ever', () => {
     const spins = lines.filter((line) => line.includes('it spins'));
     expect(spins.map((line) => /\d+ times/.exec(line)?.[0])).toEqual(told);
   });
+
+  it.each([
+    ['rounds=10', 'codex', 'succeeds', '10; its budget is 10 rounds of the run; more by: --spend rounds=15, '],
+    [
+      'toolCalls=5,rounds=9',
+      'gemini',
+      'succeeds',
+      '5; its budget is 5 tool calls of the run; more by: --spend toolCalls=8, ',
+    ],
+    ['tokens=2500', 'claude', 'reads', '3000; its budget is 2500 tokens of the run; more by: --spend tokens=3750, '],
+  ])('[L-4] [G-16] ends at --spend %s between two calls: %s (%s)', async (spend, agent, kind, said) => {
+    const options = ['--spend', spend, '--attempts', '3'];
+    const { code, lines, left, starts, breaker } = await runSpinning(agent, kind, {
+      options,
+      variables: ['TOKENS=1000'],
+    });
+    expect({ code, starts, left }).toEqual({ code: 1, starts: 1, left: [] });
+    expect(lines.join('\n')).toContain(`unwedge: spinning: agent has spent ${said}`);
+    expect(lines.filter((line) => line.includes('spinning: '))).toHaveLength(1);
+    expect(breaker?.failures ?? 0).toBe(0);
+  });
+
+  it('[L-4] [G-16] refuses a run of a day that is spent before its start, in --json too, and begins one that is given more', async () => {
+    const place = startPlace();
+    const runs = [];
+    for (const spend of ['rounds=8/day', 'rounds=8/day', 'rounds=1k/day']) {
+      const own = ['--agent', 'codex', '--name', 'agent', '--timeout', '60s', '--json', '--spend', spend];
+      const program = ['env', 'ROUNDS=8', process.execPath, fixture('spinningAgent.mjs'), 'codex', 'succeeds'];
+      runs.push(await place.run([...own, '--', ...program, ...roundArgs('codex')]));
+    }
+    const [first, second, third] = runs.map(({ stdout }) => JSON.parse(stdout.toString()) as Record<string, unknown>);
+    expect(first).toMatchObject({ attempts: 1 });
+    expect(second).toMatchObject({
+      attempts: 0,
+      kind: 'spinning',
+      reason: 'budget',
+      exit_code: 75,
+      command_exit_code: null,
+    });
+    expect(second?.['message']).toMatch(
+      /^agent has spent 8; its budget is 8 rounds of the day; more at 00:00 UTC, or: --spend rounds=12\/day/,
+    );
+    expect(third).toMatchObject({ attempts: 1 });
+    expect(third?.['reason']).not.toBe('budget');
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ModelUsage } from '../../../src/policy/budget.ts';
 import { HeardCalls } from '../../../src/policy/spinning/heardCalls.ts';
 import { ownLimits } from '../../../src/policy/spinning/spinningRule.ts';
 import { agentCommand } from '../../../src/protocol/agentCommand.ts';
@@ -153,5 +154,77 @@ describe('calls that Codex refuses, of which its log alone tells', () => {
     expect(hear(twenty((nth) => log(`${patch}const a = ${nth};`))).ends).toEqual([]);
     const others = [log('exec_command failed: CreateProcess { message: "no" }'), 'ERROR codex_core::session: no\n'];
     for (const line of others) expect(hear(twenty(() => line)).told).toEqual([]);
+  });
+});
+
+describe('the usage that an agent tells', () => {
+  /** What is counted of what an agent prints. */
+  function count(agent: string) {
+    const command = agentCommand(agent, roundArgs(agent));
+    if (command === undefined) throw new RangeError(agent);
+    const used: ModelUsage[] = [];
+    const budget = {
+      spend: () => undefined,
+      refusal: () => undefined,
+      used: (usage: ModelUsage) => void used.push(usage),
+    };
+    const { caller } = hearing(new SimulatedClock());
+    const ear = new HeardCalls(undefined, { ...caller, budgets: [budget] });
+    const stream = createAgentStream(command, false, undefined, ear);
+    const push = (...messages: object[]): void => {
+      for (const each of messages) stream.push(Buffer.from(`${JSON.stringify(each)}\n`));
+    };
+    return { used, push };
+  }
+  const said = (id: string, usage: object) => ({
+    type: 'assistant',
+    message: { id, model: 'big-1', content: [], usage },
+  });
+
+  it('[G-16] of Claude counts once for each message, what came of its cache too, and its result adds what they could not know', () => {
+    const { used, push } = count('claude');
+    const usage = {
+      input_tokens: 10,
+      cache_read_input_tokens: 100,
+      cache_creation_input_tokens: 1000,
+      output_tokens: 1,
+    };
+    push(said('a', usage), said('a', usage), said('b', usage));
+    const one = { model: 'big-1', inputTokens: 1110, cacheReadTokens: 100, cacheWriteTokens: 1000, outputTokens: 1 };
+    expect(used).toEqual([one, one]);
+    const all = {
+      input_tokens: 20,
+      cache_read_input_tokens: 200,
+      cache_creation_input_tokens: 2000,
+      output_tokens: 500,
+    };
+    push({ type: 'result', subtype: 'success', is_error: false, result: 'done', usage: all });
+    expect(used[2]).toEqual({ model: 'big-1', outputTokens: 498 });
+    push(said('c', usage), { type: 'result', subtype: 'success', is_error: false, result: 'done', usage });
+    expect(used.slice(3)).toEqual([one, { model: 'big-1', outputTokens: 0 }]);
+  });
+
+  it('[G-16] of Claude counts as its result tells it where that is all it tells', () => {
+    const { used, push } = count('claude');
+    push({
+      type: 'result',
+      subtype: 'success',
+      is_error: false,
+      result: 'done',
+      usage: { input_tokens: 9, output_tokens: 5 },
+    });
+    expect(used).toMatchObject([{ inputTokens: 9, outputTokens: 5 }]);
+  });
+
+  it('[G-16] of Codex counts at the end of its turn, its cache among what it read', () => {
+    const { used, push } = count('codex');
+    push({ type: 'turn.completed', usage: { input_tokens: 50, cached_input_tokens: 40, output_tokens: 7 } });
+    expect(used).toEqual([{ inputTokens: 50, cacheReadTokens: 40, cacheWriteTokens: 0, outputTokens: 7 }]);
+  });
+
+  it('[G-16] counts nothing where it is none', () => {
+    const { used, push } = count('claude');
+    push(said('a', { input_tokens: 'x' }), { type: 'assistant', message: { id: 'b', content: [] } });
+    for (const { inputTokens, outputTokens } of used) expect([inputTokens, outputTokens]).toEqual([0, 0]);
   });
 });
