@@ -61,14 +61,15 @@ export function superviseAgent(runtime: Runtime, name: string, options: AgentOpt
 }
 
 function agentOver(
-  { bus, clock, policies }: Pick<Runtime, 'bus' | 'clock' | 'policies'>,
+  { bus, clock, policies, budgets }: Pick<Runtime, 'bus' | 'clock' | 'policies' | 'budgets'>,
   name: string,
   { fallback, fallBackAfterEffects, spinning: chosen }: CheckedAgent,
   backend: AgentBackend,
   { begin, end }: AgentHost,
 ): Agent {
   const spinning = limitsOf(policies.spinningOf(name, chosen), ownLimits);
-  const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects, spinning };
+  const budget = budgets.accounts.get(`${budgets.are ?? 'integration'}:${name}`);
+  const scope: AgentScope = { agent: name, clock, facts: bus, fallback, fallBackAfterEffects, spinning, budget };
   const conversations = new Set<Conversation>();
   let stopping: Promise<void> | undefined;
 

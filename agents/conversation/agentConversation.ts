@@ -1,3 +1,4 @@
+import type { BudgetAccount } from '../../src/calls/rates/face.ts';
 import { EndedAs, markAs, markOfWork } from '../../src/calls/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
@@ -37,6 +38,8 @@ export interface AgentScope {
   readonly fallBackAfterEffects: boolean;
   /** Counts against repetition; undefined where that is not looked for here. */
   readonly spinning: SpinningLimits | undefined;
+  /** Budget of all its conversations, and of each. */
+  readonly budget: BudgetAccount | undefined;
 }
 
 /** A turn that is being answered, by the backend or by the fallback. */
@@ -59,6 +62,7 @@ export class AgentConversation implements Conversation {
   readonly #said = createSaidSoFar();
   /** Calls of the backend's tools, over all turns. */
   readonly #ear: HeardCalls | undefined;
+  readonly #ownBudget: BudgetAccount | undefined;
   /** Turns of it that each side has heard. */
   #heardByOwn = 0;
   #heardByOther = 0;
@@ -74,9 +78,12 @@ export class AgentConversation implements Conversation {
     this.#scope = scope;
     this.#backend = backend;
     this.#stopped = stopped;
-    const { spinning, agent: integration, ...own } = scope;
+    const { spinning, budget, agent: integration, ...own } = scope;
+    const budgets = budget && [budget.ofRun(), budget];
+    this.#ownBudget = budgets?.[0];
     const end = (why: FailureFacts): void => this.#current?.abort(new EndedAs(why));
-    this.#ear = spinning && new HeardCalls(spinning, { ...own, integration, session: () => this.id, end });
+    const caller = { ...own, budgets, integration, session: () => this.id, end };
+    this.#ear = (spinning ?? budget) && new HeardCalls(spinning, caller);
   }
 
   get id(): string | undefined {
@@ -141,6 +148,9 @@ export class AgentConversation implements Conversation {
   }
 
   async #answer(prompt: string, tell: Sink, options: TurnOptions): Promise<Outcome<AgentResult>> {
+    const spent = this.#ownBudget?.refusal({ requests: 1 });
+    if (spent !== undefined)
+      return { ok: false, failure: { ...spent, integration: this.agent, attempts: 0, retryable: false } };
     const notes = createTurnNotes();
     const dueAt = this.#scope.clock.now() + (options.overallMs ?? Number.POSITIVE_INFINITY);
     const sink: Sink = (event) => {

@@ -111,6 +111,7 @@ async function ask(
     }),
     {
       records: tellsOfTrouble,
+      are: 'run',
     },
   );
   const telemetry = await startTelemetry(isTold, registry, io);

@@ -1,7 +1,7 @@
 import { type Args, type OptionSpecs, duration, flag, text, defineForm } from '../command.ts';
 import { configOption } from '../namedConfig.ts';
 import { otelOption } from '../otel.ts';
-import { spinningOption } from '../spinning.ts';
+import { spendOption, spinningOption } from '../spinning.ts';
 import { agentExitCodes, exitCodeLines } from '../run/exitCode.ts';
 
 const backends = ['claude', 'codex', 'goose', 'gemini', 'opencode', 'copilot'] as const;
@@ -27,6 +27,7 @@ export const agentOptions = {
   timeout: duration('limit on the whole, retries and fallback included; else 30m'),
   'no-output-timeout': duration('limit on silence; else 2m for claude, 5m for codex, 15m for others'),
   spinning: spinningOption,
+  spend: spendOption,
   stream: flag('show the answer as it comes also where stdout is no terminal'),
   'prompt-file': text('FILE', 'the prompt, in place of PROMPT; - is stdin'),
   otel: otelOption,

@@ -8,6 +8,7 @@ import {
 } from '../../src/policy/face.ts';
 import type { KnownAgent } from '../../src/protocol/face.ts';
 import { knownWord, UsageError } from '../errors.ts';
+import { spendOf } from '../spending.ts';
 import { spinningOf } from '../spinning.ts';
 import { aboveZero } from '../parse.ts';
 import { quoted } from '../sanitize.ts';
@@ -45,6 +46,9 @@ export function planAgent(args: AgentArgs, config: Pick<ConfigOptions, 'store' |
   const other = backends.find((each) => each === name && each !== backend);
   if (other !== undefined)
     throw new UsageError(`Expected \`--name\` to be no name of another backend, got ${quoted(name)}`);
+  // The others tell of no calls here.
+  const isTold = [backend, fallback ?? backend].every((each) => each === 'claude' || each === 'codex');
+  spendOf(args.spend, { '*': {} }, isTold);
   const overallMs = checkPolicies(config.policies).limitOf(name, 'overallMs');
   return {
     backend,
@@ -93,7 +97,7 @@ function policyOf({ timeout = usualMs, 'no-output-timeout': idleMs }: AgentArgs)
 
 function withFlags(
   policies: PoliciesOptions,
-  { timeout, 'no-output-timeout': idleMs, spinning: word }: AgentArgs,
+  { timeout, 'no-output-timeout': idleMs, spinning: word, spend: limits }: AgentArgs,
   names: readonly string[],
 ): PoliciesOptions {
   const spinning = spinningOf(word);
@@ -102,6 +106,9 @@ function withFlags(
     ...(timeout !== undefined && { attemptMs: timeout, overallMs: timeout }),
     ...(idleMs !== undefined && { idleMs }),
     ...(spinning !== undefined && { spinning }),
+    ...(limits !== undefined && {
+      budget: { ...settings.budget, ...spendOf(limits, settings.budget?.prices) },
+    }),
     // A figure may be given in the short form or the long one.
     limits: {
       ...settings.limits,

@@ -61,6 +61,21 @@ describe('an agent that makes one call for ever', () => {
     expect(await next.outcome).toMatchObject({ ok: true, value: { text: 'done' } });
   });
 
+  it('[G-16] [A-2] is ended between two calls by the budget of its conversation, whose next turn is refused', async () => {
+    const { clock, conversation, turn, query } = await startTurn({ policy: { budget: { session: { rounds: 10 } } } });
+    spin(query, 9, null, true);
+    await clock.advance(1);
+    expect(query.interrupts).toBe(0);
+    query.say(...round(9, null, true));
+    await clock.advance(1);
+    expect(query.interrupts).toBe(1);
+    const message = expect.stringContaining('coder has spent 10; its budget is 10 rounds of the run') as unknown;
+    const spent = { kind: 'spinning', reason: 'budget', message, retryable: false };
+    expect(await turn.outcome).toMatchObject({ ok: false, failure: { ...spent, outcome: 'unknown' } });
+    const next = conversation.send('go on');
+    expect(await next.outcome).toMatchObject({ ok: false, failure: { ...spent, outcome: 'not_started' } });
+  });
+
   it('[G-15] [R-11] is not gone on with by its fallback', async () => {
     const start = vi.fn<Agent['start']>();
     const fallback = { name: 'other', backend: 'claude', start } as unknown as Agent;
