@@ -1,6 +1,6 @@
 import { text } from './command.ts';
 import { userInfo } from 'node:os';
-import type { OrderResult } from '../src/policy/face.ts';
+import type { BudgetAnswer } from '../src/policy/face.ts';
 import type { Order } from '../operator/order.ts';
 import { giveOrder } from '../operator/giveOrder.ts';
 import { createShownNames } from '../src/redaction/face.ts';
@@ -30,7 +30,7 @@ export interface OrderArgs {
 }
 
 /** Gives an order as the user who runs the command. Never rejects. */
-export function give({ reason, by, ...order }: GivenOrder, db: string | undefined, io: Io): Promise<OrderResult> {
+export function give({ reason, by, ...order }: GivenOrder, db: string | undefined, io: Io): Promise<BudgetAnswer> {
   const note = noteOf(reason);
   return giveOrder(
     { ...order, ...note, by: by ?? note.by },
@@ -40,12 +40,12 @@ export function give({ reason, by, ...order }: GivenOrder, db: string | undefine
 
 /** The same, and says what became of it. @throws CommandError where it was not done. */
 export async function giveAndSay(order: GivenOrder, { db, json }: OrderArgs, io: Io): Promise<number> {
-  const { ok, text } = await give(order, db, io);
+  const { ok, text, limits } = await give(order, db, io);
   if (!ok) throw new CommandError(sanitize(text));
   const { order: what, name, target } = order;
   io.stdout.write(
     json
-      ? toJson({ order: what, name: createShownNames()(name), target, text })
+      ? toJson({ order: what, name: createShownNames()(name), target, text, limits })
       : wrapLines([sanitize(text)], io.columns),
   );
   return 0;

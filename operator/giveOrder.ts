@@ -1,6 +1,6 @@
 import { type LiveStatus, readOrderAnswer, readStatusAnswer } from '../src/control/face.ts';
 import { askRuntime } from './client.ts';
-import { type Clock, type OrderResult, done, notDone, noteIn, said } from '../src/policy/face.ts';
+import { type BudgetAnswer, type Clock, type OrderResult, done, notDone, noteIn, said } from '../src/policy/face.ts';
 import { nearest } from '../src/policy/text/face.ts';
 import type { Order, OrderName } from './order.ts';
 import { messageOf } from '../src/policy/failures/face.ts';
@@ -34,7 +34,7 @@ interface Having {
  * Gives an order to the runtimes of a database that have what it names. One about a dead letter is carried out without a runtime where none
  * of this machine has its session, one about an alert always so. Never rejects: what could not be done is said, with the runtimes that do not answer.
  */
-export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<OrderResult> {
+export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<BudgetAnswer> {
   const { order: what, name: given, ...note } = order;
   // Loaded now: it needs no runtime.
   if (what === 'acknowledge' || what === 'snooze') return (await putAwayModule()).putAway(order, { clock, read });
@@ -56,8 +56,10 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
       const answer = await askRuntime(runtime.socket ?? '', what, { name, ...note }, { clock });
       const label = shown(given);
       if (answer.ok) {
-        const { ok, text } = said(readOrderAnswer(answer.value), doneText(what, label));
-        return { isKnown: true, ok, text: text.replaceAll(name, shown(name)) };
+        const result = readOrderAnswer(answer.value);
+        const { ok, text } = said(result, doneText(what, label));
+        const limits = result.limits?.map((one) => ({ ...one, scope: one.scope.replace(name, shown(name)) }));
+        return { isKnown: true, ok, text: text.replaceAll(name, shown(name)), limits };
       }
       const found = isOfLetter ? await read((reader) => letterAfter(answer, { ...order, name }, reader)) : undefined;
       if (found !== undefined) return { isKnown: false, ...found };
@@ -128,7 +130,7 @@ async function withoutRuntime(
 }
 
 /** Result of an order at one runtime. */
-interface Given extends OrderResult {
+interface Given extends BudgetAnswer {
   /** True where it answered. Otherwise it may have carried the order out all the same. */
   readonly isKnown: boolean;
 }
@@ -146,11 +148,11 @@ async function everywhere(all: readonly Having[], give: Give): Promise<OrderResu
 }
 
 /** Asks one after the other: what one of them did, or may have done, another must not do as well. */
-async function anywhere(all: readonly Having[], give: Give): Promise<OrderResult> {
+async function anywhere(all: readonly Having[], give: Give): Promise<BudgetAnswer> {
   let refused: OrderResult | undefined;
   for (const each of all) {
     const result = await give(each);
-    if (result.ok) return { ok: true, text: result.text };
+    if (result.ok) return { ok: true, text: result.text, limits: result.limits };
     refused ??= refusal(result);
     if (!result.isKnown) return refused;
   }

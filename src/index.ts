@@ -86,6 +86,8 @@ export type { Logger } from './policy/text/logger.ts';
 export type { OrderNote, OrderResult } from './policy/operatorOrder.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy/policy.ts';
 export type { IntegrationSettings, PoliciesOptions } from './policy/policies.ts';
+export type { BudgetInput, Metric, Per } from './policy/budget.ts';
+export type { SpinningChoice, SpinningForm, SpinningStep } from './policy/spinning/spinningRule.ts';
 export type { PolicyInput } from './policy/policyInput.ts';
 export type { Costs, RateLimitHint, RateLimitHints } from './policy/rateLimit.ts';
 export { rateLimitHints } from './policy/failures/rateLimitHints.ts';

@@ -4,7 +4,7 @@ import type { StoreOutage } from '../policy/records/storeOutage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
 import type { OpenToolCircuit } from '../calls/circuit/toolCircuits.ts';
 import type { RateWait } from '../calls/rates/rateBucket.ts';
-import { done, type OrderResult } from '../policy/operatorOrder.ts';
+import { done, type BudgetAnswer } from '../policy/operatorOrder.ts';
 import type { LayerWhy, SessionWhy } from '../sessions/why.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 
@@ -111,9 +111,10 @@ export function readLayersAnswer(value: unknown): readonly LayerWhy[] | undefine
 }
 
 /** An answer to an order: what became of it. The answer of one that says nothing is that it was done. */
-export function readOrderAnswer(value: unknown): OrderResult {
-  const { ok, text } = fieldsOf(value);
-  return typeof ok === 'boolean' && typeof text === 'string' ? { ok, text } : done;
+export function readOrderAnswer(value: unknown): BudgetAnswer {
+  const { ok, text, limits } = fieldsOf(value);
+  if (typeof ok !== 'boolean' || typeof text !== 'string') return done;
+  return Array.isArray(limits) ? { ok, text, limits: limits as BudgetAnswer['limits'] } : { ok, text };
 }
 
 /** Answer of `alerts`, of each alert that is watched. */

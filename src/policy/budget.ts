@@ -46,7 +46,10 @@ const limits = (of: string) =>
   });
 
 const price = number({ help: 'Price of a million of these tokens; else 0.' });
-const prices = section({ input: price, output: price, cacheRead: price, cacheWrite: price }, { id: 'prices' });
+const priceKeys = { input: price, output: price, cacheRead: price, cacheWrite: price };
+const prices = section(priceKeys, { id: 'prices' });
+
+type PriceInput = Given<typeof priceKeys>;
 
 /** The keys of a budget; that of an integration has days alone. */
 export const budgetKeys = {
@@ -59,7 +62,11 @@ export const budgetKeys = {
   /** Time zone whose midnight begins a day. @defaultValue 'UTC' */
   zone: text({ default: 'UTC', form: isZone, expected: 'a time zone', help: 'Time zone whose midnight begins a day.' }),
   /** Prices of a million tokens by model, `*` for any characters: the first that fits counts. @defaultValue nothing costs money */
-  prices: byName(prices, { default: {}, help: 'Prices by model, `*` for any characters: the first that fits counts.' }),
+  prices: byName(prices, {
+    default: {},
+    given: {} as Readonly<Record<string, PriceInput>>,
+    help: 'Prices by model, `*` for any characters: the first that fits counts.',
+  }),
 };
 
 /** A budget, as it may be given. */

@@ -1,4 +1,5 @@
 import { causeText } from './records/breakerCause.ts';
+import type { Standing } from './budget.ts';
 import { checkText } from './options/options.ts';
 
 /** Author of an order, and the reason; each is one line of at most 300 characters. */
@@ -12,6 +13,12 @@ export interface OrderResult {
   readonly ok: boolean;
   /** A sentence for people. */
   readonly text: string;
+}
+
+/** Outcome of an order about a budget. */
+export interface BudgetAnswer extends OrderResult {
+  /** Its limits as they stand. */
+  readonly limits?: readonly Standing[] | undefined;
 }
 
 /** A note with each of its texts on one line. @throws TypeError for one that is no text. */

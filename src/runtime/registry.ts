@@ -4,7 +4,7 @@ import type { LiveStatus } from '../control/answers.ts';
 import type { Methods } from '../control/serveClient.ts';
 import { say } from '../policy/text/logger.ts';
 import { nameOfScope } from '../policy/text/budgetText.ts';
-import { noteIn, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import { type BudgetAnswer, noteIn, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readStoredName } from '../policy/options/storedName.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { SessionWhy } from '../sessions/why.ts';
@@ -206,10 +206,12 @@ export class Registry {
   }
 
   /** Raises a limit of what has this name, such as `tokens=3M`, or `tokens=3M/day`; without one says what is spent. */
-  budget(name: string, limit?: string, note: OrderNote = {}): OrderResult {
+  budget(name: string, limit?: string, note: OrderNote = {}): BudgetAnswer {
     const [, account] = [...this.runtime.budgets.accounts].find(([scope]) => nameOfScope(scope) === name) ?? [];
     if (account === undefined) return notDone(`${name} has no budget.`);
-    return limit === undefined ? { ok: true, text: account.text } : account.raise(limit, note);
+    return limit === undefined
+      ? { ok: true, text: account.text, limits: account.standings() }
+      : account.raise(limit, note);
   }
 
   /** Tells what a session waits for, without secrets. @throws as {@link session} */

@@ -122,8 +122,10 @@ export class SessionTurn implements Turn {
     options: QuestionOptions = {},
   ): Promise<Outcome<T>> => this.questions.ask(what, ask, options);
 
-  readonly spend: Turn['spend'] = (costs) =>
-    this.#scope.session.budget?.spend(readOptions('costs', costs, spendingKeys), this.number);
+  readonly spend: Turn['spend'] = (costs) => {
+    const read = readOptions('costs', costs, spendingKeys);
+    this.#scope.session.budget?.spend(read, this.number);
+  };
 
   readonly escalate = (reason: string): void => {
     readValue('reason', reason, name);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { endOfDay, limitIn, readAmount, budgetKeys, spendingOf } from '../../src/policy/budget.ts';
+import { type BudgetInput, endOfDay, limitIn, readAmount, budgetKeys, spendingOf } from '../../src/policy/budget.ts';
 import { readOptions } from '../../src/policy/options/readOptions.ts';
-import { amountText, budgetSpentText, budgetWaitText } from '../../src/policy/text/budgetText.ts';
+import { amountText, budgetRefusalText, budgetSpentText, budgetWaitText } from '../../src/policy/text/budgetText.ts';
 
 const read = (given: object) => readOptions('budget', given, budgetKeys);
 
@@ -42,6 +42,12 @@ describe('a budget', () => {
     expect(() => read({ zone: 'Mars/Base' })).toThrow('`budget.zone` to be a time zone');
     expect(() => read({ week: {} })).toThrow('week');
     expect(() => read({ day: { token: 5 } })).toThrow('token');
+  });
+
+  it('[G-16] takes prices of some kinds of tokens alone', () => {
+    const budget: BudgetInput = { day: { money: 5 }, prices: { 'claude-*': { input: 3 } } };
+    const { prices } = read(budget);
+    expect(spendingOf({ model: 'claude-x', inputTokens: 1e6, outputTokens: 1e6 }, prices).money).toBe(3);
   });
 
   it('[G-16] has days of UTC, or of its zone, also where the clocks change', () => {
@@ -96,6 +102,15 @@ describe('a budget', () => {
     );
     expect(budgetSpentText({ ...spent, per: 'session', metric: 'toolCalls', most: 10, used: 10 })).toBe(
       'agent:main has spent 10 and waits for its budget of 10 tool calls of the session; goes on by: unwedge budget agent:main --tool-calls 15',
+    );
+    expect(budgetSpentText({ ...spent, scope: 'integration:llm', againAt })).toBe(
+      'llm has spent 2.01M of its budget of 2M tokens of the day and is refused; goes on at 00:00 UTC, or: unwedge budget llm --tokens 3M',
+    );
+    expect(budgetRefusalText({ ...spent, scope: 'api:proxy', againAt })).toBe(
+      'proxy is refused, until 00:00 UTC: its budget of 2M tokens of the day is spent',
+    );
+    expect(budgetRefusalText({ ...spent, scope: 'integration:fix', per: 'session' })).toBe(
+      'fix is refused: its budget of 2M tokens of the session is spent',
     );
   });
 });

@@ -1,9 +1,15 @@
 import * as budgets from '../../policy/budget.ts';
 import type { Facts } from '../../policy/facts/facts.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
-import { notDone, type OrderNote, type OrderResult } from '../../policy/operatorOrder.ts';
+import { type BudgetAnswer, notDone, type OrderNote } from '../../policy/operatorOrder.ts';
 import { type RateLevels, takeFrom } from '../../policy/rateLimit.ts';
-import { amountText, budgetSpentText, limitWords, nameOfScope } from '../../policy/text/budgetText.ts';
+import {
+  amountText,
+  budgetRefusalText,
+  budgetSpentText,
+  limitWords,
+  nameOfScope,
+} from '../../policy/text/budgetText.ts';
 import type { RateKeeper } from './rateBucket.ts';
 
 /** A bucket counts what is used from here down, below nothing: no limit of its own holds anybody back, so that limits may change at any time. */
@@ -12,6 +18,8 @@ const whole = 1;
 const perMs = 1e-12;
 /** End of a window that does not end by itself, in ms from now. */
 const neverMs = 100 * 365 * 24 * 3_600_000;
+/** Takes the noise of sums from an amount: money is told to a millionth. */
+const tidy = (amount: number): number => Math.round(amount * 1e6) / 1e6;
 /** The part of a limit from which on it is warned of. */
 const warnsFrom = 0.8;
 
@@ -79,7 +87,7 @@ export class BudgetAccount {
     );
     if (spent === undefined) this.#tell(standings, costs);
     else this.standings(Object.fromEntries(Object.entries(costs).map(([metric, cost]) => [metric, -cost])), turn);
-    return spent && { ...spent, used: spent.used - (costs[spent.metric] ?? 0) };
+    return spent && { ...spent, used: tidy(spent.used - (costs[spent.metric] ?? 0)) };
   }
 
   /** Counts what was spent, whatever is left. */
@@ -97,7 +105,7 @@ export class BudgetAccount {
     const spent = this.take(costs);
     if (spent === undefined) return undefined;
     const retryAfterMs = spent.againAt && Math.max(1, Math.ceil(spent.againAt - this.#parts.keeper.now()));
-    const message = budgetSpentText(spent);
+    const message = budgetRefusalText(spent);
     return { kind: 'spinning', reason: 'budget', message, outcome: 'not_started', retryAfterMs };
   }
 
@@ -112,19 +120,28 @@ export class BudgetAccount {
   }
 
   /** Has a limit such as `tokens=3M/day` hold until its window ends; without a stretch of those for its metric the spent ones, else all. */
-  raise(limit: string, note: OrderNote): OrderResult {
+  raise(limit: string, note: OrderNote): BudgetAnswer {
     const { metric, most: to = 0, per } = budgets.limitIn(limit) ?? {};
-    const known = this.standings().filter((one) => one.metric === metric && (per ?? one.per) === one.per);
+    const all = this.standings();
+    const known = all.filter((one) => one.metric === metric && (per ?? one.per) === one.per);
+    const name = nameOfScope(this.#scope);
+    const listed = all.map(limitWords).join(', ');
+    if (known.length === 0) return notDone(`${name} has no limit such as ${limit}; its limits: ${listed}.`);
     const spent = known.filter(({ used, most }) => used >= most);
-    const said = (spent.length > 0 ? spent : known).map((one) => {
-      const name = `raised ${one.per} ${one.metric}`;
-      this.#draw({ [name]: to - this.#count(name) });
-      const message = `The budget of ${nameOfScope(this.#scope)} of ${limitWords(one)} was raised to ${amountText(to)}`;
+    const meant = spent.length > 0 ? spent : known;
+    const raised = meant.filter(({ most }) => to > most);
+    const [first] = meant;
+    if (raised.length === 0 && first !== undefined)
+      return notDone(`${name} has ${limitWords(first)}, which ${amountText(to)} does not raise: more is needed.`);
+    const said = raised.map((one) => {
+      const count = `raised ${one.per} ${one.metric}`;
+      this.#draw({ [count]: to - this.#count(count) });
+      const still = one.used >= to ? `, of which ${amountText(one.used)} are spent already` : '';
+      const message = `The budget of ${name} of ${limitWords(one)} was raised to ${amountText(to)}${still}`;
       this.#parts.facts.tell({ type: 'budget.raised', ...aboutLimit({ ...one, most: to }), message, ...note });
       return message;
     });
-    const none = notDone(`${nameOfScope(this.#scope)} has no limit such as ${limit}.`);
-    return said.length === 0 ? none : { ok: true, text: `${said.join('; ')}.` };
+    return { ok: true, text: `${said.join('; ')}.`, limits: this.standings() };
   }
 
   /** Adds costs. @returns the limits as they stand with them. */
@@ -174,14 +191,14 @@ export class BudgetAccount {
   }
 
   #count(name: string): number {
-    return whole - (this.#levels[name]?.told?.level ?? whole);
+    return tidy(whole - (this.#levels[name]?.told?.level ?? whole));
   }
 
   /** Tells what these costs crossed: of all who add to a limit one alone sees that. */
   #tell(standings: readonly budgets.Standing[], costs: budgets.Spending): void {
     for (const one of standings) {
       const { metric, used, most } = one;
-      const crosses = (mark: number): boolean => used >= mark && used - (costs[metric] ?? 0) < mark;
+      const crosses = (mark: number): boolean => used >= mark && tidy(used - (costs[metric] ?? 0)) < mark;
       const warning = `${amountText(used)} of ${limitWords(one)} are spent`;
       const { tell } = this.#parts.facts;
       if (crosses(most)) tell({ type: 'budget.spent', ...aboutLimit(one), message: budgetSpentText(one) });

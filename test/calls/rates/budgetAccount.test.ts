@@ -83,13 +83,20 @@ describe('an account of a budget', () => {
     const { account, facts } = openAccount(clock, { day: { toolCalls: 2 }, session: { tokens: 50 } });
     account.take({ toolCalls: 2 });
     expect(account.take(call)?.againAt).toBe(clock.wallNow() - (clock.wallNow() % dayMs) + dayMs);
-    expect(account.raise('toolCalls=4', { by: 'anna' })).toEqual({
+    expect(account.raise('toolCalls=4', { by: 'anna' })).toMatchObject({
       ok: true,
+      limits: [
+        { scope: 'session:main', per: 'session' },
+        { per: 'day', metric: 'toolCalls', most: 4, used: 2 },
+      ],
       text: 'The budget of main of 2 tool calls of the day was raised to 4.',
     });
     expect(facts.at(-1)).toMatchObject({ type: 'budget.raised', by: 'anna', most: 4, used: 2 });
     expect([account.take(call), account.take(call), account.take(call)?.most]).toEqual([undefined, undefined, 4]);
-    expect(account.raise('money=4', {})).toEqual({ ok: false, text: 'main has no limit such as money=4.' });
+    expect(account.raise('money=4', {})).toEqual({
+      ok: false,
+      text: 'main has no limit such as money=4; its limits: 50 tokens of the session, 4 tool calls of the day.',
+    });
     expect(account.raise('tokens=4/turn', {}).ok).toBe(false);
     await clock.advance(dayMs);
     expect([account.take({ toolCalls: 2 }), account.take(call)?.most]).toEqual([undefined, 2]);
@@ -105,6 +112,32 @@ describe('an account of a budget', () => {
     ]);
     account.take({}, 2);
     expect(account.standings().map(({ most }) => most)).toEqual([1, 9]);
+  });
+
+  it('[G-16] refuses a limit that is no higher, and says where more than that is spent already', () => {
+    const { account, types } = openAccount(new SimulatedClock(), { session: { toolCalls: 5, tokens: 10 } });
+    account.spend({ toolCalls: 5, tokens: 40 });
+    for (const most of [3, 5])
+      expect(account.raise(`toolCalls=${most}`, {})).toEqual({
+        ok: false,
+        text: `main has 5 tool calls of the session, which ${most} does not raise: more is needed.`,
+      });
+    expect(types()).not.toContain('budget.raised');
+    expect(account.raise('tokens=20', {}).text).toBe(
+      'The budget of main of 10 tokens of the session was raised to 20, of which 40 are spent already.',
+    );
+  });
+
+  it('[G-16] tells money to a millionth, and each mark of it once', () => {
+    const { account, facts, types } = openAccount(new SimulatedClock(), { session: { money: 3.4 } });
+    account.spend({ money: 1.7 });
+    account.spend({ money: 1.7 });
+    expect(facts).toMatchObject([{ type: 'budget.spent', used: 3.4 }]);
+    expect(account.take(call)).toMatchObject({ used: 3.4 });
+    const { account: little } = openAccount(new SimulatedClock(), { session: { money: 0.005 } });
+    little.spend({ money: 0.001_234_567 });
+    expect(little.text).toBe('main has spent 0.001235 of 0.005 in money of the session.');
+    expect(types()).toEqual(['budget.spent']);
   });
 
   it('[G-16] counts money however little each request costs', () => {

@@ -35,9 +35,7 @@ describe('the budget of an integration', () => {
     });
     const { failure } = outcomes[4] as { failure: { retryAfterMs: number; message: string } };
     expect(failure.retryAfterMs).toBe(dayMs - (clock.wallNow() % dayMs));
-    expect(failure.message).toBe(
-      'llm has spent 3 and waits for its budget of 3 requests of the day; goes on at 00:00 UTC, or: unwedge budget llm --requests 5',
-    );
+    expect(failure.message).toBe('llm is refused, until 00:00 UTC: its budget of 3 requests of the day is spent');
     expect([llm.state, llm.breaker.state, made()]).toEqual(['idle', 'closed', 3]);
     expect(told('budget.spent')).toMatchObject([{ integration: 'llm', scope: 'integration:llm' }]);
     await clock.advance(failure.retryAfterMs);

@@ -64,6 +64,29 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     expect(told('operator.fired')).toMatchObject([{}, { rule: 'idle_timeout' }]);
   });
 
+  it('[G-16] says and raises a budget, in figures too, and refuses what raises nothing', async () => {
+    const { gateway, run, told } = await startHanging();
+    const budget = { session: { toolCalls: 5 } };
+    const main = gateway.session('main', { budget, onMessage: (_message, turn) => turn.spend({ tokens: 3 }) });
+    await main.send({ kind: 'user' });
+    for (const amount of ['2X', '0', '3M/week'])
+      expect(await run('budget', 'nobody', '--tool-calls', amount)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`\`--tool-calls\` to be an amount above 0`) as string,
+      });
+    expect(await run('budget', 'main', '--tool-calls', '9', '--rounds', '9')).toMatchObject({ code: 2 });
+    expect(await run('budget', 'main', '--tool-calls', '3')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('which 3 does not raise') as string,
+    });
+    expect(told('budget.raised')).toEqual([]);
+    expect((await run('budget', 'main', '--money', '3')).stderr).toContain('its limits: 5 tool calls of the session');
+    const { code, stdout } = await run('budget', 'main', '--tool-calls', '9', '--json');
+    const limit = { scope: 'session:main', per: 'session', metric: 'toolCalls', most: 9, used: 0 };
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { limits: [limit] }]);
+    expect(JSON.parse((await run('budget', 'main', '--json')).stdout)).toMatchObject({ limits: [limit] });
+  });
+
   it('[O-13] cancels a call, a turn, and what would be tried again', async () => {
     const { session, results, run, told, db } = await startHanging();
     await session.send({ kind: 'user' });

@@ -152,6 +152,17 @@ describe('the budget of a session', () => {
     expect(told('budget.spent')).toMatchObject([{ metric: 'tokens', used: 1100, most: 1000 }]);
   });
 
+  it('[G-16] refuses a wrong figure of what was spent, also without a budget', async () => {
+    const { session, clock } = await startGateway(undefined, (_message, turn) => {
+      turn.spend({ tokens: 1 });
+      expect(() => turn.spend({ tokens: -1 })).toThrow('`costs.tokens`');
+      return 'done';
+    });
+    const sent = session.send({ kind: 'user' });
+    await clock.settle();
+    expect(await processed(await sent)).toEqual({ ok: true, value: 'done' });
+  });
+
   it('[G-16] does not hold what is under way: its answer is recorded', async () => {
     let answer: (value: string) => void = () => undefined;
     const wait = new Promise<string>((resolve) => (answer = resolve));

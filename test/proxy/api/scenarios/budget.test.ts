@@ -78,9 +78,7 @@ describe.each(['messages', 'chat', 'responses', 'gemini'] as const)('the budget 
       for (let i = 0; i < 3; i++) expect((await send()).status).toBe(200);
       const { status, headers, text } = await send();
       expect([status, headers['x-should-retry']]).toEqual([400, 'false']);
-      expect(text).toContain(
-        'model has spent 360 and waits for its budget of 300 tokens of the day; goes on at 00:00 UTC, or: unwedge budget model --tokens 450',
-      );
+      expect(text).toContain('model is refused, until 00:00 UTC: its budget of 300 tokens of the day is spent');
       expect(asked).toHaveLength(3);
       expect(of('budget.spent')).toMatchObject([{ scope: 'api:model', metric: 'tokens', used: 360 }]);
     },
