@@ -8,7 +8,7 @@ import { quoted } from './sanitize.ts';
 const amount = (what: string) => text('AMOUNT', `raise the limit on ${what}, such as 3M, or 3M/day`);
 
 export const command = defineCommand({
-  usage: 'budget NAME [--tokens AMOUNT | --rounds AMOUNT | ...] [--reason TEXT] [--json] [--db FILE]',
+  usage: 'budget NAME [--tokens AMOUNT] [OPTION...]',
   details: [
     'Says what was spent of the budget of NAME: a session, an integration, a proxy or a run. With an amount it raises the limit that is spent, or that',
     'of the given turn, session or day, until that ends: what waits goes on within a second. Exits 1 where there is no such limit, or the amount is not above it.',

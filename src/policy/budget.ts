@@ -72,7 +72,7 @@ export const budgetKeys = {
 /** A budget, as it may be given. */
 export interface BudgetInput extends Given<typeof budgetKeys> {}
 /** The option of a budget. */
-export const budgetKey = (help: string) => section(budgetKeys, { given: {} as BudgetInput, id: 'budget', help });
+export const budgetKey = (help: string) => section(budgetKeys, { given: {} as BudgetInput, help });
 /** A budget that was read. */
 export type Budget = Values<typeof budgetKeys>;
 
