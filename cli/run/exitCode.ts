@@ -18,7 +18,7 @@ export const exitCodes = {
 /** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
   ['1', 'also: an agent repeated one call in vain, or spent the budget of its run'],
-  ['75', 'try again later: open circuit, rate limit, overload, budget of the day spent'],
+  ['75', 'try later: circuit, rate limit, overload, budget'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge, wrong usage included'],
   ['126', 'the command cannot be run'],
@@ -31,7 +31,7 @@ export const agentExitCodes: readonly (readonly [code: string, meaning: string])
   ['0', 'it answered'],
   ['1', 'it failed'],
   ['2', 'wrong usage'],
-  ['75', 'try again later: open circuit, rate limit, overload, budget of the day spent'],
+  ['75', 'try later: circuit, rate limit, overload, budget'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge'],
   ['126', 'the agent cannot be run'],
