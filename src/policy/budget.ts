@@ -37,9 +37,11 @@ export function budgetIn(given: string): BudgetInput {
 export type BudgetLimits = { readonly [M in Metric]?: number | string | undefined };
 
 const isAmount = (given: unknown): boolean => readAmount(given as string) !== undefined;
+const anAmount = 'an amount above 0, such as 200000, 200k or 2M';
 const limits = (of: string) =>
-  byName(test<number | string>('an amount above 0, such as 200000, 200k or 2M', isAmount), {
+  byName(test<number | string>(anAmount, isAmount, { help: `NAME: ${metrics.join(', ')}.` }), {
     name: new RegExp(`^(?:${metrics.join('|')})$`),
+    known: metrics,
     expected: `an object of ${metrics.join(', ')}`,
     given: {} as BudgetLimits,
     help: `What may be spent in ${of}: ${metrics.join(', ')}.`,
@@ -75,6 +77,32 @@ export interface BudgetInput extends Given<typeof budgetKeys> {}
 export const budgetKey = (help: string) => section(budgetKeys, { given: {} as BudgetInput, help });
 /** A budget that was read. */
 export type Budget = Values<typeof budgetKeys>;
+
+const limitsOf = (budget: Budget, isMeant: (per: Per, metric: Metric) => boolean) =>
+  pers.flatMap((per) =>
+    metrics.flatMap((metric) => {
+      const given = budget[per]?.[metric];
+      return given !== undefined && isMeant(per, metric) ? [{ per, metric, given }] : [];
+    }),
+  );
+
+/** The option of the budget of a session, which makes no requests of its own. */
+export const sessionBudgetKey = (help: string) =>
+  section(budgetKeys, { given: {} as BudgetInput, id: 'sessionBudget', help }, (budget, tell) => {
+    for (const { per, given } of limitsOf(budget, (_per, metric) => metric === 'requests'))
+      tell([per, 'requests'], {
+        says: `to be left out, got ${given}: a session counts tokens, money, toolCalls, rounds`,
+      });
+  });
+
+/** @throws RangeError for a limit of an integration that makes requests alone: nobody would count what it holds. */
+export function refuseUncounted(name: string, budget: Budget): void {
+  const [first] = limitsOf(budget, (per, metric) => per === 'turn' || metric === 'toolCalls' || metric === 'rounds');
+  if (first === undefined) return;
+  const { per, metric, given } = first;
+  const possible = 'it counts requests, tokens, money, of a day or a session';
+  throw new RangeError(`Expected \`budget.${per}.${metric}\` of ${name} to be left out, got ${given}: ${possible}`);
+}
 
 /** Amounts that were spent. */
 export type Spending = Readonly<Partial<Record<Metric, number>>>;

@@ -6,7 +6,8 @@ import { IntegrationRates, type RateFunctions } from '../calls/rates/integration
 import { keepBreaker, type StreakKeeper } from './keptBreaker.ts';
 import { integrationMachine, type IntegrationRef } from '../machines/integration.ts';
 import type { IntegrationTraits } from '../policy/records/flight.ts';
-import type { IntegrationAbout } from '../policy/integrationAbout.ts';
+import type { IntegrationAbout, IntegrationType } from '../policy/integrationAbout.ts';
+import { refuseUncounted } from '../policy/budget.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { isRated } from '../policy/ratePolicy.ts';
 import type { PathRole, Runtime } from './runtime.ts';
@@ -83,10 +84,14 @@ function traitsOf({
   };
 }
 
+/** Kinds of integrations whose calls are requests alone: none tells of rounds, or of tool calls of its own. */
+const requesting: ReadonlySet<IntegrationType> = new Set(['function', 'mcp', 'http', 'hook']);
+
 /** Enters an integration in its registry: its machine is a permanent child of the root supervisor, its breaker is kept in the store. */
 export function superviseIntegration<I, O>(runtime: IntegrationRuntime, parts: IntegrationParts<I, O>): CallPath<I, O> {
   const { name, policy, streak = 'own', shares = 'probe' } = parts;
   const machineId = `integration:${name}`;
+  if (policy.budget !== undefined && requesting.has(parts.about.type)) refuseUncounted(name, policy.budget);
   const kept = keepBreaker(runtime, name, streak);
   const { are = 'integration' } = runtime.budgets;
   const path: CallPath<I, O> = new CallPath({

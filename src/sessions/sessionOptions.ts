@@ -11,7 +11,7 @@ import {
 } from '../policy/options/optionKeys.ts';
 import { spinningChoices } from '../policy/spinning/spinningRule.ts';
 import { durationText } from '../policy/text/duration.ts';
-import { budgetKey } from '../policy/budget.ts';
+import { sessionBudgetKey } from '../policy/budget.ts';
 import { readGiven, readOptions } from '../policy/options/readOptions.ts';
 import { mailboxKeys, type MailboxOptions, type Message } from './mailbox.ts';
 import type { Turn } from './turn.ts';
@@ -85,7 +85,7 @@ export const sharedSessionKeys = {
     help: 'What of an earlier run is taken up.',
   }),
   /** What each session may spend: a tool call waits while a budget is spent, until it is raised or a new window begins. @defaultValue no limit */
-  budget: budgetKey('What each session may spend; a tool call waits while a budget is spent.'),
+  budget: sessionBudgetKey('What each session may spend; a tool call waits while a budget is spent.'),
 };
 
 const sessionKeys = {

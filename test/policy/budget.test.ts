@@ -41,7 +41,8 @@ describe('a budget', () => {
     expect(() => read({ day: { tokens: true } })).toThrow('`budget.day.tokens` to be an amount above 0');
     expect(() => read({ zone: 'Mars/Base' })).toThrow('`budget.zone` to be a time zone');
     expect(() => read({ week: {} })).toThrow('week');
-    expect(() => read({ day: { token: 5 } })).toThrow('token');
+    expect(() => read({ day: { token: 5 } })).toThrow('`budget.day.token`; did you mean tokens?');
+    expect(() => read({ day: { steps: 5 } })).toThrow('known: requests, tokens, money, toolCalls, rounds');
   });
 
   it('[G-16] takes prices of some kinds of tokens alone', () => {

@@ -88,6 +88,8 @@ export type KeyData = AboutKey &
         readonly kind: 'names';
         readonly of: KeyData;
         readonly name: RegExp;
+        /** All of them, where they are few. */
+        readonly known?: readonly string[] | undefined;
         /** True where one that is undefined says something. @defaultValue false */
         readonly gaps?: true | undefined;
         readonly expected: string;
@@ -236,6 +238,7 @@ export function byName<
   const A extends AboutKey & {
     readonly expected?: string;
     readonly name?: RegExp;
+    readonly known?: readonly string[];
   },
 >(
   of: Key<T, G>,

@@ -295,7 +295,7 @@ class Reading {
     if (!isObject(value)) return this.#wrong(key, value, 'type');
     const read: [string, unknown][] = [];
     for (const [name, part] of Object.entries(value)) {
-      if (!key.name.test(name)) this.#unknown(name);
+      if (!key.name.test(name)) this.#unknown(name, Object.fromEntries(key.known?.map((each) => [each, key.of]) ?? []));
       else if (part === undefined) read.push(...(key.gaps === true ? [[name, part] as [string, unknown]] : []));
       else read.push([name, this.#at(name, () => this.value(key.of, part))]);
     }

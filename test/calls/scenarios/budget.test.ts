@@ -25,6 +25,24 @@ async function start(policy: PolicyInput, operation: (input: number) => unknown 
 }
 
 describe('the budget of an integration', () => {
+  it('[G-16] has no limit that nobody counts, nor has that of a session', () => {
+    const gateway = createGateway({ store: ':memory:', control: false, logger: false });
+    for (const [per, metric] of [
+      ['turn', 'requests'],
+      ['session', 'toolCalls'],
+      ['day', 'rounds'],
+    ] as const) {
+      const policy = { budget: { [per]: { [metric]: 3 } } };
+      expect(() => gateway.integration(`kb-${per}`, { policy }, () => 1)).toThrow(
+        `Expected \`budget.${per}.${metric}\` of kb-${per} to be left out, got 3: it counts requests, tokens, money`,
+      );
+    }
+    const session = { budget: { day: { requests: 3 } }, onMessage: () => undefined };
+    expect(() => gateway.session('main', session)).toThrow(
+      '`budget.day.requests` to be left out, got 3: a session counts tokens, money, toolCalls, rounds',
+    );
+  });
+
   it('[G-16] refuses calls once it is spent, until the next day, and counts that against nobody', async () => {
     const { llm, clock, made, told } = await start({ budget: { day: { requests: 3 } } });
     const outcomes = [];
