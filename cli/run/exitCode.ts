@@ -17,7 +17,7 @@ export const exitCodes = {
 
 /** Meanings of the exit codes of `unwedge run`, for its help and the docs. Any other is the command's own. */
 export const runExitCodes: readonly (readonly [code: string, meaning: string])[] = [
-  ['1', 'also: an agent repeated one call in vain, or spent the budget of its run'],
+  ['1', 'also: an agent spun, or spent the budget of its run'],
   ['75', 'try later: circuit, rate limit, overload, budget'],
   ['124', 'a limit passed'],
   ['125', 'an error of unwedge, wrong usage included'],

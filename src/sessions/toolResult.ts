@@ -94,7 +94,9 @@ export function noted(result: ToolResult, note: string): ToolResult {
 
 /** The contents of an MCP tool's answer; undefined of any other. */
 export function partsOf(value: unknown): readonly { readonly text?: unknown }[] | undefined {
-  const { content } = (value ?? {}) as { content?: readonly ({ readonly type?: unknown } | null)[] };
-  const isMcp = Array.isArray(content) && content.length > 0 && content.every((part) => typeof part?.type === 'string');
-  return isMcp ? content : undefined;
+  const { content } = (value ?? {}) as { readonly content?: unknown };
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const parts: readonly ({ readonly type?: unknown; readonly text?: unknown } | null)[] = content;
+  const typed = parts.flatMap((part) => (typeof part?.type === 'string' ? [part] : []));
+  return typed.length === parts.length ? typed : undefined;
 }
