@@ -312,7 +312,7 @@ function alertWait({ key, integration, state, text, failures, crashes, raisedAt,
   const counts = [count(failures, 'failure'), count(crashes, 'crash', 'es')].filter((each) => each !== '').join(', ');
   return {
     ...{ key: `alert ${key}`, name: integration, of: 'integration', needsPerson: true, sign: 'alert' },
-    text: `${state === 'open' ? 'Alert' : 'Alert, with nobody to watch'}: ${counts}.`,
+    text: `${state === 'open' ? 'Alert' : 'Alert, with nobody to watch'}: ${counts || 'its budget is spent'}.`,
     ...{ error: text, since: raisedAt, rule, endsAt },
   };
 }
