@@ -2,8 +2,10 @@ import { isZone, momentOf, wallTime } from './failures/zones.ts';
 import { byName, type Given, number, section, test, text, type Values } from './options/optionKeys.ts';
 
 export const metrics = ['requests', 'tokens', 'money', 'toolCalls', 'rounds'] as const;
+/** Amount that a budget counts. */
 export type Metric = (typeof metrics)[number];
 export const pers = ['turn', 'session', 'day'] as const;
+/** Stretch that a limit of a budget is for. */
 export type Per = (typeof pers)[number];
 
 const powers: Readonly<Record<string, number>> = { k: 1e3, M: 1e6, G: 1e9 };

@@ -3,6 +3,7 @@ import type { Repetition } from './callRing.ts';
 
 /** Steps against repetition, each with its own count: told to people, told to the agent, refused, ended. */
 export const spinningSteps = ['notice', 'tell', 'hold', 'end'] as const;
+/** Step against repetition. */
 export type SpinningStep = (typeof spinningSteps)[number];
 
 /** What repeats: failures of one call, answers of a declared read, successes of a tool that may act, or one failure whatever the arguments. */
@@ -29,6 +30,7 @@ const usual: SpinningLimits = {
 
 /** Words by which a place chooses how far it goes; `off`: repetition is not looked for. */
 export const spinningChoices = ['off', ...spinningSteps] as const;
+/** How far a place goes against repetition: this step and those before it. */
 export type SpinningChoice = (typeof spinningChoices)[number];
 
 /** Key of an option that chooses one. */
