@@ -244,7 +244,7 @@ export const agentKeys = {
   fallback: having<Agent>('an agent', ['start']),
   /** Lets the fallback go on although tools may have changed something, where a turn's effect is unspecified. @defaultValue false */
   fallBackAfterEffects: boolean({ default: false }),
-  /** How far it goes against calls that the agent repeats without progress. @defaultValue told of at 4; 20 equal failures in a turn end it (`spinning`) */
+  /** Step to which it goes against calls that the agent repeats without progress. @defaultValue told of at 4; 20 equal failures in a turn end it (`spinning`) */
   spinning: spinningKey,
   /** Only with the backend `claude`. */
   claude: anything as Key<ClaudeBackendOptions | undefined>,

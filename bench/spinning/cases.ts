@@ -2,7 +2,7 @@ import { ownLimits } from '../../src/policy/spinning/spinningRule.ts';
 import { seenCall, SpinningWatch } from '../../src/policy/spinning/spinningWatch.ts';
 import type { Case } from '../harness/suite.ts';
 
-/** What looks for repetition: told of a call and its answer, it says whether they came too often. */
+/** Detector of repetition: told of a call and its answer, it says whether they came too often. */
 type Watch = (input: unknown, failed: boolean, answer: string) => unknown;
 
 export const ours = (): Watch => {

@@ -4,7 +4,7 @@ import { byHand, calls, held, ours } from './cases.ts';
 const small = '1 kB, another call each time';
 const large = '100 kB, another call each time';
 
-/** What it costs to look for repetition. */
+/** Cost of looking for repetition. */
 export const spinningSuite = defineSuite({
   name: 'spinning',
   about:

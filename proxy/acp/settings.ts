@@ -32,7 +32,7 @@ const acpKeys = {
   cancelMs: duration({ default: 5000 }),
   /** Limit on the start of the agent, on its sessions being opened and loaded, each, in ms above 0. @defaultValue 180000 */
   startMs: duration({ default: commandHandshakeMs }),
-  /** How far it goes against calls that repeat without progress. @defaultValue told of at 4; 20 equal failures in a turn end it (`spinning`) */
+  /** Step to which it goes against calls that repeat without progress. @defaultValue told of at 4; 20 equal failures in a turn end it (`spinning`) */
   spinning: spinningKey,
   /**
    * How a failed turn is told: by an error of JSON-RPC, or, to editors that show errors badly, by a last message of the agent and the stop reason

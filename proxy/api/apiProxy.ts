@@ -178,7 +178,7 @@ export class ApiProxy {
     const { session, found } = this.#spinning?.judge(body, asked.request.headers, at) ?? { session: '', found: [] };
     const integration = this.name;
     for (const { tool, verdict } of found) {
-      // What was said stays out of events.
+      // Words of the conversation stay out of events.
       const news = { ...spinningNews(tool, verdict), session, integration, answer: '' };
       if (verdict.isNews) this.#runtime.bus.tell({ type: 'session.spinning', ...news });
     }

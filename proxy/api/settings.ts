@@ -71,7 +71,7 @@ const apiProxyKeys = {
   /** Limit on an answer that is no stream without a byte, headers included, in ms above 0. @defaultValue 300000 */
   wholeMs: duration({ default: 300_000 }),
   /**
-   * How far it goes against calls of tools that are made and answered alike again and again, by the conversation in each request. `notice`, `tell`: an event and a
+   * Step to which it goes against calls of tools that are made and answered alike again and again, by the conversation in each request. `notice`, `tell`: an event and a
    * header of the answer. `hold`, `end`: 20 equal failures since the last message of a person end the turn. Likewise for a stream whose text is one passage over and
    * over: an event, and by `hold` or `end` its end as a failure. @defaultValue 'notice'
    */

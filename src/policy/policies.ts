@@ -45,7 +45,7 @@ const ownIntegrationKeys = {
     usually: 'what the code says; `wait` for `unwedge mcp`',
     help: 'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
   }),
-  /** How far it goes against calls that repeat without progress. @defaultValue as declared */
+  /** Step to which it goes against calls that repeat without progress. @defaultValue as declared */
   spinning: spinningKey,
 };
 
@@ -168,7 +168,7 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
       configured.get(integration)?.reconcile ?? declared,
     /** Tells what becomes of a silent call of an MCP server that answers, as far as it is configured. */
     whenAliveOf: (integration: string): WhenAlive | undefined => configured.get(integration)?.whenAlive,
-    /** How far it goes against calls that repeat, of what the code says and what is configured. */
+    /** Step to which it goes against calls that repeat, of what the code says and what is configured. */
     spinningOf: (integration: string, declared: SpinningChoice | undefined): SpinningChoice | undefined =>
       configured.get(integration)?.spinning ?? declared,
     /** @throws RangeError when one of these is configured for an integration that has none. */

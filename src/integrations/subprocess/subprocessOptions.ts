@@ -50,7 +50,7 @@ const ownSubprocessKeys = {
    * @defaultValue what the arguments have a placeholder for, else 'stdin'
    */
   promptBy: choice(['stdin', 'file', 'argument'], { given: {} as PromptBy }),
-  /** How far it goes against calls that an agent repeats without progress, where its output tells them. @defaultValue 20 equal failures end a run */
+  /** Step to which it goes against calls that an agent repeats without progress, where its output tells them. @defaultValue 20 equal failures end a run */
   spinning: spinningKey,
   /** Takes exit 0 with nothing on stdout for a failure (`unknown`, `empty_response`). @defaultValue false; true for agents */
   expectsOutput: boolean(),
