@@ -41,7 +41,6 @@ export async function askRuntimes<T>(
 ): Promise<readonly AskedRuntime<T>[]> {
   const world = rows.length === 0 ? undefined : await seeWorld();
   const judged = world === undefined ? [] : judgeRuntimes(rows, world, now());
-  const isStopped = (pid: number): boolean => world?.entries.some((each) => each.pid === pid && each.stopped) === true;
   return Promise.all(
     judged.map(async (runtime) => {
       if (isElsewhere(runtime)) return notHere(runtime);
@@ -49,12 +48,17 @@ export async function askRuntimes<T>(
       if (runtime.socket === undefined) return { runtime, answer: undefined, problem: 'it has no control socket' };
       const said = await askRuntime(runtime.socket, method, params, { clock: systemClock, timeoutMs: answerMs });
       if (!said.ok && said.reason === 'timeout') {
-        const frozen = runtime.liveness === 'alive' && isStopped(runtime.pid) ? 'stopped' : 'silent';
+        const frozen = runtime.liveness === 'alive' && (await isStopped(runtime.pid)) ? 'stopped' : 'silent';
         return { runtime, answer: undefined, problem: frozenText(frozen, runtime.pid), frozen };
       }
       return { runtime, ...judgeAnswer(said, runtime, read) };
     }),
   );
+}
+
+/** Tells whether a process is stopped now: it may have been since it was asked. */
+async function isStopped(pid: number): Promise<boolean> {
+  return (await seeWorld()).entries.some((each) => each.pid === pid && each.stopped);
 }
 
 /** A control socket is reached on its own machine alone. */
