@@ -3,7 +3,8 @@ import { type ApiProxyOptions, isElsewhere } from '../../proxy/api/settings.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
 import { budgetIn } from '../../src/policy/face.ts';
 import type { SpinningChoice } from '../../src/policy/spinning/face.ts';
-import { OwnFigures, nameIn, ownMetrics } from '../../src/runtime/face.ts';
+import { OwnFigures, nameIn, ownMetrics, systemClock } from '../../src/runtime/face.ts';
+import { startHttpServer } from '../../web/server/httpServer.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
 import { startTelemetry } from '../otel.ts';
@@ -19,6 +20,7 @@ const lastMs = 1000;
 /** Serves until the command is told to end. Gives the exit code. */
 export async function run(args: ApiArgs, io: Io): Promise<number> {
   const options = planApi(args, io);
+  if (io.env['UNWEDGE'] === 'off') return await passAll(args, options, io);
   const prepared = await prepareProxy(args, io);
   const { registry, logger } = prepared;
   const { runtime } = registry;
@@ -53,6 +55,24 @@ export async function run(args: ApiArgs, io: Io): Promise<number> {
   await registry.stop({ drainMs });
   await closed;
   await telemetry.end();
+  return 0;
+}
+
+/** Listens, and passes requests and answers on as they are. */
+async function passAll(args: ApiArgs, { name, upstream }: ApiProxyOptions, io: Io): Promise<number> {
+  const { passApi } = await import('../off/passApi.ts');
+  const server = await startHttpServer({
+    clock: systemClock,
+    port: args.port,
+    holdsProcess: true,
+    answer: passApi(upstream),
+  }).catch((error: unknown) => {
+    throw new CommandError(`Cannot listen on port ${args.port}: ${messageOf(error)}`, { cause: error });
+  });
+  tell(server.origin, name ?? new URL(upstream).host, clientLines(server.origin, upstream), args.json, io);
+  io.stderr.write('unwedge: UNWEDGE is off: requests and answers pass as they are\n');
+  await untilAborted(io.signal);
+  await server.close(lastMs);
   return 0;
 }
 

@@ -5,6 +5,7 @@ import { isPostgresUrl, nearest, shellWord } from '../../src/policy/text/face.ts
 import { servedKeys } from '../serve/whatIsServed.ts';
 import { exitCodes } from '../run/exitCode.ts';
 import { duringModule } from '../namedConfig.ts';
+import { quoted } from '../sanitize.ts';
 import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
 
 const prefix = 'UNWEDGE_';
@@ -17,6 +18,21 @@ export const checkConfiguration: Check = async (world) => [
 
 /** Variables whose beginning is misspelt: nothing of ours ever looks at them. */
 function variableFindings({ env }: DoctorWorld): readonly Finding[] {
+  const off = env['UNWEDGE'];
+  return [...(off === undefined ? [] : [switchFinding(off)]), ...misspelt(env)];
+}
+
+function switchFinding(value: string): Finding {
+  return value === 'off'
+    ? warning(
+        'variable.off',
+        'UNWEDGE is off: mcp, hook, run, acp and api pass everything on, and protect nothing',
+        'unset UNWEDGE',
+      )
+    : warning('variable.unknown', `UNWEDGE is ${quoted(value)}, which says nothing: only off does`, 'unset UNWEDGE');
+}
+
+function misspelt(env: NodeJS.ProcessEnv): readonly Finding[] {
   return Object.keys(env)
     .filter((name) => {
       const start = `${name.split('_', 1)[0]}_`;
