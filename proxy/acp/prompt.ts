@@ -151,7 +151,7 @@ export class AcpSession {
   heardAt = Number.NEGATIVE_INFINITY;
   /** The one that the agent is at, answered or not. */
   current: Prompt | undefined = undefined;
-  /** The calls of its tools; undefined where nobody looks for repetition, or none was told of. */
+  /** The calls of its tools; undefined where nobody looks for repetition, and there is no budget. */
   calls: AcpCalls | undefined = undefined;
   /** Those that wait for it. */
   readonly held: Prompt[] = [];

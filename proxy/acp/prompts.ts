@@ -140,6 +140,9 @@ export class Prompts {
   async operation(prompt: Prompt, context: AttemptContext): Promise<McpAnswer> {
     prompt.context = context;
     this.#byCall.set(context.call, prompt);
+    // A conversation counts its requests itself.
+    const spent = prompt.session.calls?.refusal(prompt.port === undefined ? { requests: 1 } : {});
+    if (spent !== undefined) throw new AttemptError(spent);
     if (this.#scope.link?.isReady !== true) await this.#start();
     const { link } = this.#scope;
     if (link?.isReady !== true) throw new AttemptError(notConnected);
@@ -161,14 +164,21 @@ export class Prompts {
     this.#end(prompt, facts);
   }
 
-  /** Hears an update of a session for the calls of its tools: a prompt whose calls repeat without progress is ended. */
+  /** Hears an update of a session for the calls of its tools: a prompt whose calls repeat without progress, or have spent a budget, is ended. */
   hear(session: AcpSession, update: McpParams): void {
-    const { settings, clock, facts, name } = this.#scope;
-    if (settings.spinning === undefined || session.active === undefined) return;
-    const caller = { clock, facts, integration: name, session: () => session.id };
+    if (session.active !== undefined) session.calls?.heard(update);
+  }
+
+  /** The ear for the calls of a session, where repetition is looked for, or there is a budget. */
+  #listen(session: AcpSession): AcpCalls | undefined {
+    const { settings, clock, facts, name, runtime } = this.#scope;
+    const { accounts, are = 'integration' } = runtime.budgets;
+    const budget = accounts.get(`${are}:${name}`);
+    if ((settings.spinning ?? budget) === undefined) return undefined;
+    const budgets = budget && [budget.ofRun(), budget];
     const end = (why: FailureFacts): void => this.#end(session.active, why);
-    session.calls ??= new AcpCalls(new HeardCalls(settings.spinning, { ...caller, end }));
-    session.calls.heard(update);
+    const caller = { clock, facts, integration: name, session: () => session.id, budgets, end };
+    return new AcpCalls(new HeardCalls(settings.spinning, caller));
   }
 
   #end(prompt: Prompt | undefined, facts: FailureFacts): void {
@@ -181,6 +191,7 @@ export class Prompts {
     const prompt = answer.key === undefined ? undefined : this.#open.get(answer.key);
     if (prompt?.isAtAgent !== true) return false;
     prompt.isAtAgent = false;
+    prompt.session.calls?.ended(answer.result);
     if (prompt.isAbandoned) {
       this.#over(prompt);
       return true;
@@ -344,6 +355,7 @@ export class Prompts {
     const prompt = session.held.shift();
     if (prompt === undefined) return;
     session.current = prompt;
+    session.calls ??= this.#listen(session);
     session.calls?.mark();
     this.#host.changed();
     const settings = prompt.port === undefined ? this.#settings : { ...this.#settings, ...prompt.port.settings };

@@ -24,6 +24,7 @@ import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './setti
 import { watchUnreadInput } from './unreadInput.ts';
 import { createStartUp } from './clientBeats.ts';
 import { ServerReplacement } from './serverReplacement.ts';
+import { isWork } from '../wire/requestTraits.ts';
 import type { WireParts } from './wire.ts';
 
 export type { McpProxyOptions } from './settings.ts';
@@ -157,6 +158,7 @@ export class McpProxy implements Part {
       policy: settings.policy,
       shares: 'nothing',
       toolOf: (call) => call.tool,
+      isCounted: ({ request }) => isWork(request.method),
       operation: (call, context) => this.#calls.operation(call, context),
       failed: (call, failure) => this.#failed(call, failure),
       probe: () => this.#probe(),

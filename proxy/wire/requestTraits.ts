@@ -26,6 +26,10 @@ export function effectOfMethod(method: string): Effect | undefined {
   return effects.get(method);
 }
 
+/** Tells what an agent asks for from what keeps it in touch with a server: handshakes, lists, signs of life, subscriptions, looks at tasks. */
+export const isWork = (method: string): boolean =>
+  !/^(?:initialize|ping|server\/|logging\/|tasks\/|subscriptions\/|resources\/(?:un)?subscribe|.+\/list$)/.test(method);
+
 /** Requests that ask people: their answer may take its time. */
 export function asksPeople(method: string): boolean {
   return method === 'sampling/createMessage' || method === 'elicitation/create';

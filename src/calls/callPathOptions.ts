@@ -56,6 +56,8 @@ export interface CallPathOptions<I, O> {
   readonly tracing?: Tracing | undefined;
   /** Budget that its attempts are taken from. @defaultValue none */
   readonly budget?: BudgetAccount | undefined;
+  /** Tells whether a call counts against it; others are never refused for it. Must not throw. @defaultValue all do, but the questions of reconcile rules */
+  readonly isCounted?: ((input: I) => boolean) | undefined;
   /** Its rate limits. @defaultValue none */
   readonly rate?: IntegrationRates<I> | undefined;
   /** Budget of the retries that all its calls together may make. @defaultValue that of R-4 */

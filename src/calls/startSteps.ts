@@ -34,7 +34,8 @@ export class StartSteps<I, O> {
     if (key !== undefined) Object.assign(call.ownProgress(), { idempotencyKey: key, keyless: input });
     if (settings.isSentBefore === true) call.ownProgress().effect = 'unknown';
     // Before the step: it runs functions of the caller's.
-    if (options.budget !== undefined) call.ownProgress().budget = options.budget;
+    const isCounted = settings.isQuestion !== true && options.isCounted?.(input) !== false;
+    if (options.budget !== undefined && isCounted) call.ownProgress().budget = options.budget;
     if (options.rate !== undefined) call.ownProgress().rate = options.rate.placeOf(input, call);
     if (options.tracing?.tracer !== undefined) call.ownProgress().trace = traceOf(options, call);
     queue.enter();

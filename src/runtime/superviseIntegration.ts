@@ -43,6 +43,7 @@ type IntegrationParts<I, O> = Pick<
   | 'restartInMs'
   | 'isQuarantined'
   | 'incarnation'
+  | 'isCounted'
   | 'onSilence'
   | 'whenAlive'
   | 'describeTimeout'

@@ -161,6 +161,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     failed: tellToolError,
     policy,
     toolOf,
+    isCounted: (request) => request !== whichTools,
     operation: async (request, context) => {
       if (request !== whichTools) checkRequest(request);
       if (connection === undefined) throw notConnected(name);

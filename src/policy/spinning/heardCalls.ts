@@ -63,6 +63,11 @@ export class HeardCalls {
     if (spent !== undefined) this.#caller.end({ ...spent, outcome: 'unknown' });
   }
 
+  /** Why nothing new is begun in this run, by its own budget; takes costs where it may. */
+  refusal(costs: Spending): FailureFacts | undefined {
+    return this.#caller.budgets?.[0]?.refusal(costs);
+  }
+
   /** The answer of a model told of its usage. */
   used(usage: ModelUsage): void {
     for (const budget of this.#caller.budgets ?? []) budget.used(usage);

@@ -1,3 +1,5 @@
+import type { Spending } from '../../policy/budget.ts';
+import type { FailureFacts } from '../../policy/failures/failure.ts';
 import { type HeardCalls, keep } from '../../policy/spinning/heardCalls.ts';
 import { chosenLimits } from '../../policy/spinning/spinningRule.ts';
 import { textIn, toldAnswer } from '../agentReport.ts';
@@ -22,6 +24,22 @@ export class AcpCalls {
   /** A prompt begins. */
   mark(): void {
     this.#ear.mark();
+  }
+
+  /** Why a prompt is not begun; takes costs of the budget of its session where it may. */
+  refusal(costs: Spending): FailureFacts | undefined {
+    return this.#ear.refusal(costs);
+  }
+
+  /** A prompt was answered. Its usage is told by few: of claude-agent-acp, codex-acp and opencode `inputTokens` are without those of a cache. */
+  ended(result: McpParams | undefined): void {
+    const usage = fieldsOf(result?.['usage']);
+    const count = (name: string): number => (Number.isFinite(usage[name]) ? Math.max(0, Number(usage[name])) : 0);
+    const [cacheReadTokens, cacheWriteTokens] = [count('cachedReadTokens'), count('cachedWriteTokens')];
+    const inputTokens = count('inputTokens') + cacheReadTokens + cacheWriteTokens;
+    // What it thought counts in the total alone.
+    const outputTokens = Math.max(count('outputTokens'), count('totalTokens') - inputTokens);
+    this.#ear.used({ inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens });
   }
 
   /** Takes an update. Never throws. */

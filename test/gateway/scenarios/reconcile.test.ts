@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type ReconcileOptions, type ToolResult } from '../../../src/index.ts';
+import type { PolicyInput } from '../../../src/policy/policyInput.ts';
 import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
@@ -13,7 +14,7 @@ interface Payment {
 const lost = new AttemptError({ kind: 'crash', message: 'The connection broke', outcome: 'unknown' });
 
 /** A bank that makes a payment and then loses the answer, or loses it before. */
-async function startBank(reconcile: ReconcileOptions | undefined, losesAfter: boolean) {
+async function startBank(reconcile: ReconcileOptions | undefined, losesAfter: boolean, policy: PolicyInput = {}) {
   const clock = new SimulatedClock();
   const payments: Payment[] = [];
   const inputs: unknown[] = [];
@@ -22,7 +23,7 @@ async function startBank(reconcile: ReconcileOptions | undefined, losesAfter: bo
   onTestFinished(() => gateway.stop());
   gateway.integration(
     'bank',
-    { tools: { charge: { effect: 'mutating', reconcile }, list_payments: { effect: 'readOnly' } } },
+    { policy, tools: { charge: { effect: 'mutating', reconcile }, list_payments: { effect: 'readOnly' } } },
     ({ tool, input }: { tool: string; input: { reference: string; amount: number; key?: string } }) => {
       if (tool === 'list_payments') return { payments };
       inputs.push(input);
@@ -67,6 +68,15 @@ const byList = {
 } as const;
 
 describe('a tool with a reconcile rule', () => {
+  it('[R-16] [G-16] is asked about also once the budget is spent, and its questions cost nothing', async () => {
+    const policy = { budget: { day: { requests: 1 } } };
+    const { charge, payments, facts } = await startBank({ ...byList, result: 'item' }, true, policy);
+    expect(await charge()).toMatchObject({ status: 'ok', value: { id: 'ch_1' } });
+    expect(payments).toHaveLength(1);
+    expect(facts).toMatchObject([{ verdict: 'done' }]);
+    expect(await charge()).toMatchObject({ status: 'error', kind: 'spinning' });
+  });
+
   it('[R-16] [O-10] does not count what its rule asks with the calls, but as a tool of its own', async () => {
     const { gateway, clock, charge } = await startBank({ ...byList, result: 'item' }, true);
     expect(await charge()).toMatchObject({ status: 'ok' });

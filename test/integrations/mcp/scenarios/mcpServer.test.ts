@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type McpIntegration, type McpIntegrationOptions } from '../../../../src/index.ts';
+import { fakeMcpServer } from '../../../../testing/fakeMcpServer.ts';
 import { SimulatedClock } from '../../../../testing/simulatedClock.ts';
 import { faultyServer } from '../../../support/faultyServer.ts';
 import { temporaryDirectory } from '../../../support/temporary.ts';
@@ -31,6 +32,19 @@ describe('an MCP server', () => {
     );
     expect(seen?.message).toContain('no licence');
     expect(await kb.call({ name: 'echo' }, { overallMs: 300 })).toMatchObject({ ok: false, failure: { attempts: 0 } });
+  });
+});
+
+describe('the budget of an MCP server', () => {
+  it('[G-16] counts calls of its tools, and not the question which there are', async () => {
+    const { connect } = fakeMcpServer({ tools: { add: () => 'added' } });
+    const gateway = createGateway({ logger: false, control: false });
+    onTestFinished(() => gateway.stop());
+    const kb = gateway.mcpServer('kb', { connect, policy: { budget: { day: { requests: 1 } } } });
+    await gateway.start();
+    expect(await kb.tools()).toMatchObject({ ok: true, value: [{ name: 'add' }] });
+    expect(await kb.call({ name: 'add' })).toMatchObject({ ok: true });
+    expect(await kb.call({ name: 'add' })).toMatchObject({ failure: { reason: 'budget', outcome: 'not_started' } });
   });
 });
 
