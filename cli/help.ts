@@ -11,10 +11,33 @@ interface HelpStyle {
   readonly columns: number;
 }
 
-/** Returns the text of `unwedge --help`. */
+/** Commands that a newcomer needs first, a line each: what they do alone fits beside their names in 80 columns. */
+const first: Readonly<Record<string, readonly string[]>> = {
+  'In front of what you have': ['install', 'mcp', 'hook', 'run', 'api', 'acp'],
+  'What goes on, and what is wrong': ['doctor', 'status', 'why', 'dashboard'],
+  'Without any of it': ['demo', 'agent', 'serve'],
+};
+
+/** The others, by what they are for; what is in no group is in the last. */
+const others: Readonly<Record<string, readonly string[]>> = {
+  look: ['alerts', 'cluster', 'events', 'incident', 'inspect', 'machines', 'metrics', 'replay', 'report'],
+  order: ['budget', 'cancel', 'forget', 'inbox', 'letters', 'probe', 'restart'],
+  'set up': [],
+};
+
+/** The groups of other commands, as rows of a name and the commands. */
+function otherRows(): (readonly [string, string])[] {
+  const told = new Set([first, others].flatMap((groups) => Object.values(groups).flat()));
+  const left = Object.keys(commands).filter((name) => !told.has(name));
+  return Object.entries(others).map(([group, names]) => {
+    const there = names.filter((name) => Object.hasOwn(commands, name));
+    return [group, (there.length === 0 ? left : there).join(', ')];
+  });
+}
+
+/** Returns the text of `unwedge --help`, on one screen of 80 by 40. */
 export function overview({ json, columns }: HelpStyle): string {
-  const rows = Object.entries(commands).map(([name, summary]) => ({ name, summary }));
-  if (json) return toJson({ commands: rows });
+  if (json) return toJson({ commands: Object.entries(commands).map(([name, summary]) => ({ name, summary })) });
   const width = helpWidth(columns);
   const prose = (text: string): readonly string[] => wrapProse(text, width);
   return [
@@ -22,11 +45,16 @@ export function overview({ json, columns }: HelpStyle): string {
     '',
     'Usage: unwedge COMMAND [OPTION...]',
     '',
-    'Commands:',
-    ...aligned(
-      rows.map(({ name, summary }) => [name, summary]),
-      width,
-    ),
+    ...Object.entries(first).flatMap(([group, names]) => [
+      `${group}:`,
+      ...aligned(
+        names.map((name) => [name.padEnd('dashboard'.length), commands[name] ?? '']),
+        width,
+      ),
+      '',
+    ]),
+    'More:',
+    ...aligned(otherRows(), width),
     '',
     'Options of every command:',
     ...optionLines(commonOptions, width),

@@ -13,7 +13,19 @@ describe('the built command line', () => {
   it('[L-1] lists its commands with --help, on stdout', async () => {
     const { code, stdout, stderr } = await runBuilt(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name} `);
+    for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`[ \n]${name}[ ,\n]`));
+  });
+
+  it('[L-8] has all of them on one screen of 80 by 40, those first by which a newcomer begins', async () => {
+    const { stdout } = await runHere(['--help']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    const rows = lines.flatMap((line) => /^ {2}(\w+) {2,}\S/.exec(line)?.[1] ?? []);
+    const begin = ['install', 'mcp', 'hook', 'run', 'api', 'acp', 'doctor', 'status', 'why', 'dashboard'];
+    expect(rows.slice(0, begin.length)).toEqual(begin);
+    const named = lines.flatMap((line) => line.split(/[ ,]+/));
+    for (const name of Object.keys(commands)) expect([name, named.includes(name)]).toEqual([name, true]);
   });
 
   it.skipIf(!existsSync('/dev/full'))('[L-1] does not end with 0 when what it says could not be written', () => {
