@@ -16,10 +16,11 @@ import { ago, wrapLines, counted } from './text.ts';
 export const command = defineCommand({
   usage: 'letters [SESSION] [--send ID | --drop ID | --send-all] [--reason TEXT] [--json] [--db FILE]',
   details: [
-    'Lists dead letters, the newest first: of a message that its gateway died of too often (poison), that waited too long (expired) or that',
-    'cannot be read (malformed); on PostgreSQL also messages for sessions that no gateway has (untaken). --send has one delivered again as a',
-    'new message, once; --send-all all that are listed, two a second until Ctrl-C. The gateway that has the session does it; without one it is',
-    'done in the database, and delivered at the next start. The sender of an untaken message that is dropped is told.',
+    'Lists dead letters, the newest first: of a message that its gateway died of too often (poison), that waited too long (expired), that cannot',
+    'be read (malformed), or that waited as its session was closed (closed); on PostgreSQL also messages for sessions that no gateway has',
+    '(untaken). --send has one delivered again as a new message, once; --send-all all that are listed, two a second until Ctrl-C. The gateway',
+    'that has the session does it; without one it is done in the database, and delivered at the next start. The sender of an untaken message',
+    'that is dropped is told.',
   ].join('\n'),
   options: {
     send: text('ID', 'send this dead letter again'),
@@ -134,6 +135,7 @@ const reasons: Readonly<Record<string, string>> = {
   poison:
     'poison: its process died each time it was begun, of it or of another message that was under way; send it again once that is mended, or drop it.',
   expired: 'expired: it waited too long to be delivered; send it again if it is still wanted, or drop it.',
+  closed: 'closed: it waited when its session was closed; send it again if it is still wanted, or drop it.',
   malformed: 'malformed: it cannot be read, and can only be dropped.',
   untaken: 'untaken: no gateway has its session; start one that has it and it is delivered, or drop it.',
 };

@@ -94,9 +94,9 @@ export const oldMail: RowStatement = {
 /** Says how a message ended of which no more is known than its row says; `m` is that row, or none. @param session - an expression of SQL. */
 const endInRow = (session: string): string => `CASE m.state WHEN 'done' THEN '{"ok":true}' ELSE json_build_object(
         'ok', false, 'failure', json_build_object(
-          'kind', CASE m.state WHEN 'poison' THEN 'crash' WHEN 'expired' THEN 'timeout' ELSE 'unknown' END,
+          'kind', CASE m.state WHEN 'poison' THEN 'crash' WHEN 'expired' THEN CASE WHEN m.error IS NULL THEN 'timeout' ELSE 'cancelled' END ELSE 'unknown' END,
           'message', CASE m.state WHEN 'poison' THEN 'It ended its gateway too often: it is a dead letter'
-            WHEN 'expired' THEN 'It has waited too long: it is a dead letter'
+            WHEN 'expired' THEN coalesce(m.error, 'It has waited too long') || ': it is a dead letter'
             WHEN 'malformed' THEN 'It cannot be read: it is a dead letter'
             ELSE coalesce(m.error, 'How it ended is not known any more') END,
           'outcome', CASE WHEN m.state IN ('expired', 'malformed') THEN 'not_started' ELSE 'unknown' END,

@@ -7,6 +7,7 @@ import {
   type Row,
   historyOf,
   isDeadLetter,
+  letterWhy,
   statement,
   toCallRow,
   toMessageRow,
@@ -61,7 +62,7 @@ const pending = statement(
 const lettersOf = statement(
   'letters_of',
   'session text',
-  `SELECT number, {mail, |}state FROM uw.message WHERE session = :session AND ${isDeadLetter}
+  `SELECT number, {mail, |}${letterWhy} FROM uw.message WHERE session = :session AND ${isDeadLetter}
    ORDER BY number DESC LIMIT ${mostRows}`,
 );
 /** Statements of their own: a condition that holds for all sessions, too, would have a file read the messages of all of them. */
@@ -69,7 +70,7 @@ const lettersWhere = (name: string, columns: string, where: string) =>
   statement(
     name,
     columns,
-    `SELECT session, number, {mail, |}body, state, deliveries, posted_at, ended_at FROM uw.message
+    `SELECT session, number, {mail, |}body, ${letterWhy}, deliveries, posted_at, ended_at FROM uw.message
      WHERE ${isDeadLetter} ${where} ORDER BY ended_at DESC {NULLS LAST|}, session, number DESC LIMIT ${mostLetters}`,
   );
 const allLetters = lettersWhere('letters', '', '');

@@ -107,6 +107,7 @@ export type { Acceptance } from './sessions/acceptance.ts';
 export type { SessionDefaults } from './sessions/sessionOptions.ts';
 export type { MessageHandler, RecoveryOptions, SessionOptions, WatchdogOptions } from './sessions/sessionOptions.ts';
 export type { SendOptions, Session } from './sessions/session.ts';
+export type { CloseOptions } from './sessions/sessionEnd.ts';
 export type { Quantiles, ReportEntry, ReportLine, ReportStep } from './policy/records/callReport.ts';
 export type { MetricsBody } from './policy/records/metricsText.ts';
 export type { MetricsOptions } from './runtime/ownMetrics.ts';

@@ -93,6 +93,10 @@ function coreGateway(scope: GatewayScope): Gateway {
         shown: (why: SessionWhy) => shownWhy(why, runtime.redactAnswer),
         clean: (text: string) => runtime.redactAnswer({ text }).text,
         kept: checked.store !== ':memory:',
+        left: async () => {
+          kept.leave(id);
+          await registry.leaveSession(id);
+        },
         sent: () => reminder.sent(id),
       };
       const session = new SupervisedSession(about, withSessionDefaults(sessionOptions, checked.sessions));

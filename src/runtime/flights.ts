@@ -104,6 +104,10 @@ export class Flights {
     this.#sessions.set(id, { watchdog, since: this.#options.clock.wallNow() });
   }
 
+  sessionLeft(id: string): void {
+    this.#sessions.delete(id);
+  }
+
   /**
    * Writes what all recorders hold, and what is under way. Never rejects.
    * @param session - whose watchdog is written too.

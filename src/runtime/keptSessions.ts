@@ -191,6 +191,9 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, tak
       later.push(session);
       if (later.length === 1) void openLater();
     },
+    leave(id: string): void {
+      sessions.delete(id);
+    },
     /** The mail on the store that has waited longest though somebody could take it, of each session, as of the last look. */
     oldestMail: (): readonly OldestMail[] => (stopped ? [] : (store?.mail?.oldest ?? [])),
     stop(): void {

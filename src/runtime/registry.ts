@@ -155,6 +155,17 @@ export class Registry {
     if (this.#hasFailed) session.startFailed();
   }
 
+  /** Lets go of a session that has ended: its id is free when this resolves. Never rejects. */
+  async leaveSession(id: string): Promise<void> {
+    const { root, flights, budgets } = this.runtime;
+    await root.stopChild(`session:${id}`);
+    // A stop of everything that has it in hand forgets it with the rest.
+    if (root.state(`session:${id}`) === 'stopped') root.deleteChild(`session:${id}`);
+    flights.sessionLeft(id);
+    budgets.accounts.delete(`session:${id}`);
+    this.#sessions.delete(id);
+  }
+
   get #ordered() {
     const { root, bus } = this.runtime;
     return { root, facts: bus, paths: this.#entries, sessions: this.#sessions };
@@ -336,7 +347,7 @@ export class Registry {
 
   #endCalls(): void {
     for (const part of this.#parts) part.beforeSessions?.();
-    for (const session of this.#sessions.values()) session.close();
+    for (const session of this.#sessions.values()) session.stop();
     for (const part of this.#parts) part.beforeCalls?.();
     for (const { path, outlasts } of this.#entries.values()) if (outlasts !== true) path.stop();
     for (const part of this.#parts) part.afterCalls?.();

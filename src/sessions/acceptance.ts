@@ -27,11 +27,11 @@ export type Acceptance<Result = unknown> =
     };
 
 /**
- * Why a session takes no message now. `stopped`: its gateway stops or is stopped, or its start has failed and was not tried again. `owned_elsewhere`: it lives in another process, and the store (a file) has no way there. `unavailable`: the
+ * Why a session takes no message now. `stopped`: its gateway stops or is stopped, or its start has failed and was not tried again. `closed`: it was closed, or let go as it was idle; named again by its id it goes on. `owned_elsewhere`: it lives in another process, and the store (a file) has no way there. `unavailable`: the
  * PostgreSQL database is out of reach, which knows whose the session is. Where the connection broke in the middle of a commit the message may be
  * delivered all the same, so send it again under the same key.
  */
-export type RefusalReason = 'mailbox_full' | 'stopped' | 'owned_elsewhere' | 'unavailable';
+export type RefusalReason = 'mailbox_full' | 'stopped' | 'closed' | 'owned_elsewhere' | 'unavailable';
 
 /** An accepted message on its way. */
 export interface Envelope {

@@ -33,6 +33,7 @@ export class Intake {
   #refusing: RefusalReason | undefined = undefined;
   #untold = 0;
   #closed = false;
+  #refusal: 'stopped' | 'closed' = 'stopped';
   /** True once the start of its runtime has failed, while nobody has tried again. */
   #isSuspended = false;
   /** Mail port, where the store has mail. */
@@ -64,7 +65,7 @@ export class Intake {
     const { id: session, mailbox, clock, facts, tracing } = this.#scope;
     const persistence = this.#persistence;
     await persistence.opening;
-    if (this.#refusesAll) return { refused: 'stopped' };
+    if (this.#refusesAll) return { refused: this.#refusal };
     if (!(await persistence.canTake())) return { refused: 'owned_elsewhere' };
     persistence.goOn();
     const known = persistence.known(resendKey(letter));
@@ -104,7 +105,7 @@ export class Intake {
 
   /** Leaves a message for the runtime that has the session. */
   async #sendElsewhere(message: Message, key: string | undefined): Promise<Acceptance> {
-    if (this.#closed) return this.#refuse(message, 'stopped');
+    if (this.#closed) return this.#refuse(message, this.#refusal);
     const answer = await this.#mail?.send(message, key);
     if (answer === undefined) {
       if (!this.#closed && this.#mail === undefined && (await this.#persistence.canTake()))
@@ -125,6 +126,11 @@ export class Intake {
     return this.#mail?.isTaking === true;
   }
 
+  /** True while senders wait for an answer, or for the end of a message that is another runtime's. */
+  get isAwaited(): boolean {
+    return this.#outside > 0 || this.#mail?.isTaking === true || this.#mail?.isAwaited === true;
+  }
+
   /** Numbers the next message above this one. */
   numberAbove(number: number): void {
     this.#lastMessage = Math.max(this.#lastMessage, number);
@@ -142,6 +148,26 @@ export class Intake {
       })),
     );
     this.#scope.dispatch({ type: 'message.arrived' });
+  }
+
+  /** Refuses what comes, as the session ends; messages that wait are begun still. */
+  refuse(): void {
+    this.#closed = true;
+    this.#refusal = 'closed';
+    this.#mail?.close();
+  }
+
+  /** Makes dead letters of the messages that wait. @param facts - why. @returns how many. */
+  bury(facts: FailureFacts): number {
+    const { mailbox, id: session } = this.#scope;
+    const failure = sessionFailure(session, { ...facts, outcome: 'not_started' });
+    let letters = 0;
+    for (const envelope of mailbox.takeAll()) {
+      const isBeat = envelope.message.kind === 'heartbeat';
+      if (!isBeat && envelope.kept !== undefined) letters++;
+      this.end(envelope, isBeat ? 'dropped' : 'expired', { ok: false, failure });
+    }
+    return letters;
   }
 
   /** Refuses from now on; messages that wait end here, and stay in the store. */
@@ -180,6 +206,9 @@ export class Intake {
   end(envelope: Envelope, end: TurnEnd, outcome: Outcome<unknown>): void {
     const error = outcome.ok ? undefined : outcome.failure.message;
     const kept = this.#persistence.end(envelope, end, error, outcome);
+    const { facts, id: session } = this.#scope;
+    if (kept !== undefined && end === 'expired')
+      facts.tell({ type: 'session.dead_letter', session, message: envelope.id, reason: 'closed' });
     if (kept === undefined) envelope.settle(outcome);
     else void kept.then(() => envelope.settle(outcome));
   }
@@ -193,7 +222,7 @@ export class Intake {
   #take(message: Message, key: string | undefined): Promise<Acceptance> {
     const { id: session, mailbox, facts, clock, tracing } = this.#scope;
     const persistence = this.#persistence;
-    if (this.#refusesAll) return this.#refuse(message, 'stopped');
+    if (this.#refusesAll) return this.#refuse(message, this.#refusal);
     if (persistence.held) return this.#sendElsewhere(message, key);
     persistence.goOn();
     const known = key === undefined ? undefined : persistence.known(key);

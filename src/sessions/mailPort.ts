@@ -49,6 +49,11 @@ export class MailPort implements MailReceiver {
     return this.#outbox.post(message, key);
   }
 
+  /** True while senders wait for the end of a message that was left for another runtime. */
+  get isAwaited(): boolean {
+    return this.#outbox?.isAwaited === true;
+  }
+
   receive(mails: readonly IncomingMail[]): boolean {
     const { persistence, scope } = this.#parts;
     const { mailbox } = scope;
@@ -129,6 +134,10 @@ export class Outbox {
   get overtakes(): boolean {
     if (this.#inLine > 0) return true;
     return !this.#owner.held() && (this.#onTheirWay > 0 || this.#isBehind);
+  }
+
+  get isAwaited(): boolean {
+    return this.#owed.size + this.#onTheirWay + this.#inLine > 0;
   }
 
   /** Sends a message when those before it are in the mailbox, or are known not to be. */

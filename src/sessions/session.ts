@@ -5,7 +5,7 @@ import type { FailureFacts } from '../policy/failures/failure.ts';
 import { inWholeMs } from '../policy/text/duration.ts';
 import type { SessionLimits } from '../policy/records/flight.ts';
 import { anything, type Given, type KeysOf, name, text } from '../policy/options/optionKeys.ts';
-import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
+import { noteIn, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readOptions, readValue } from '../policy/options/readOptions.ts';
 import { readStoredName } from '../policy/options/storedName.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -14,6 +14,7 @@ import { Intake } from './intake.ts';
 import { History, type HistoryEntry } from './history.ts';
 import { type Claims, Persistence } from './persistence.ts';
 import { Mailbox, type Message } from './mailbox.ts';
+import { closeKeys, type CloseOptions, type Ending, SessionEnd } from './sessionEnd.ts';
 import { TurnRecovery } from './turnRecovery.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
 import type { SessionScope, SessionSurroundings } from './sessionScope.ts';
@@ -91,6 +92,13 @@ export interface Session<Result = unknown> {
   sendAgain(message: string, note?: OrderNote): Promise<OrderResult>;
   /** Drops a dead letter for good. @throws as {@link sendAgain} */
   drop(message: string, note?: OrderNote): Promise<OrderResult>;
+  /**
+   * Ends the session here: it refuses messages (`closed`), and its gateway lets go of it. A turn under way and messages that wait may end within
+   * `drainMs`; then the turn is cut, which its sender is told (`cancelled`, `closed`), and messages that wait are dead letters: they can be sent again. What
+   * is kept of it stays: `gateway.session(id, options)` goes on with it, as after a restart. Resolves when that may be called; not to be awaited by a turn
+   * of its own. Closed again it joins the first. @throws TypeError or RangeError at once when an option is wrong.
+   */
+  close(options?: CloseOptions): Promise<OrderResult>;
 }
 
 /** A session that nobody claims again. */
@@ -108,6 +116,10 @@ export class SupervisedSession implements Session, Drainable {
   #ref: SessionRef | undefined = undefined;
   readonly #sent: (() => void) | undefined;
   readonly #shown: SessionSurroundings['shown'];
+  readonly #left: SessionSurroundings['left'];
+  #end: SessionEnd | undefined = undefined;
+  /** Time when something happened last, in monotonic ms. */
+  #usedAt: number;
   #stopped = false;
   /** Note of who has it restarted, until that is done. */
   #restartedBy: OrderNote | undefined = undefined;
@@ -129,6 +141,8 @@ export class SupervisedSession implements Session, Drainable {
     this.id = id;
     this.#sent = parts.sent;
     this.#shown = parts.shown;
+    this.#left = parts.left;
+    this.#usedAt = clock.now();
     this.#scope = scope;
     this.#options = checked;
     this.#persistence = new Persistence(parts.kept === true && checked.durable, scope, {
@@ -139,6 +153,7 @@ export class SupervisedSession implements Session, Drainable {
     this.#intake = new Intake(scope, this.#persistence);
     this.#recovery = new TurnRecovery(scope);
     this.#turns = new Turns(scope, checked.onMessage, this.#persistence, this.#intake, this.#recovery);
+    if (checked.idleCloseMs !== undefined) this.#watchIdle(checked.idleCloseMs);
   }
 
   /** The input of the session's machine. */
@@ -192,6 +207,7 @@ export class SupervisedSession implements Session, Drainable {
     if (options.key !== undefined) readStoredName('options.key', options.key);
     this.#persistence.check(message);
     if (this.#ref === undefined) this.#sent?.();
+    this.used();
     return this.#intake.send(message, options.key);
   }
 
@@ -245,6 +261,56 @@ export class SupervisedSession implements Session, Drainable {
   drop(message: string, note: OrderNote = {}): Promise<OrderResult> {
     readValue('message', message, name);
     return this.#letters.drop(message, noteIn(note));
+  }
+
+  close(options: CloseOptions = {}): Promise<OrderResult> {
+    const { reason, by, drainMs } = readOptions('options', options, closeKeys);
+    const { why, ...note } = noteIn({ by, why: reason });
+    return this.letGo({ because: 'closed', reason: why, drainMs, ...note });
+  }
+
+  /** Ends the session here, once. Never rejects. */
+  async letGo(ending: Ending): Promise<OrderResult> {
+    if (this.#end === undefined) {
+      if (this.#ref === undefined) return notDone('Its gateway has not started: there is nothing to close.');
+      if (this.#scope.draining) return notDone('Its gateway stops.');
+      if (this.#persistence.settling !== undefined)
+        return notDone('It finds out what became of calls of an earlier process: try again in a moment.');
+    }
+    const left = async (): Promise<void> => this.#left?.(this.id);
+    this.#end ??= new SessionEnd(ending, this.#scope, this.#persistence, this.#intake, this.#turns, left);
+    return this.#end.ended;
+  }
+
+  /** Something was asked of it: it is not idle from now on. */
+  used(): void {
+    this.#usedAt = this.#scope.clock.now();
+  }
+
+  /** For how long nothing has happened in it, in ms; undefined while something is under way or waited for, or it is let go of. */
+  get idleMs(): number | undefined {
+    const isIdle = this.state === 'idle' && this.waiting === 0 && !this.#intake.isAwaited && this.opening === undefined;
+    return isIdle && this.#end === undefined ? this.#scope.clock.now() - this.#usedAt : undefined;
+  }
+
+  /** True while all that there is of it is on record. */
+  get isKept(): boolean {
+    return this.#persistence.ledger !== undefined || this.heldElsewhere;
+  }
+
+  #watchIdle(limitMs: number): void {
+    const { deadlines } = this.#scope;
+    const deadline = {
+      due: this.#usedAt + limitMs,
+      heapIndex: -1,
+      expire: (now: number): void => {
+        if (this.#end !== undefined || this.#stopped) return;
+        const { idleMs = 0 } = this;
+        if (idleMs >= limitMs) void this.letGo({ because: 'idle' });
+        else deadlines.setLoose(Object.assign(deadline, { due: now + limitMs - idleMs }));
+      },
+    };
+    deadlines.setLoose(deadline);
   }
 
   cancel(call?: string, note: OrderNote = {}): OrderResult {
@@ -357,7 +423,7 @@ export class SupervisedSession implements Session, Drainable {
     return this.#turns.running !== undefined;
   }
 
-  /** Refuses from now on like {@link close}, but the turn whose handler has begun may end. */
+  /** Refuses from now on like {@link stop}, but the turn whose handler has begun may end. */
   drain(order: DrainOrder): void {
     this.#drain = order;
     this.#scope.draining = true;
@@ -369,7 +435,7 @@ export class SupervisedSession implements Session, Drainable {
    * Refuses from now on; messages that wait end here, and stay in the store, as does the one whose turn is cut. The actor is stopped
    * by its supervisor.
    */
-  close(): void {
+  stop(): void {
     this.#stopped = true;
     this.#scope.draining = true;
     this.#intake.close();
@@ -392,7 +458,7 @@ export class SupervisedSession implements Session, Drainable {
 
   /** The actor is gone for good: nothing may be left pending. Another runtime may have the session once this one has left the store. */
   ended(): void {
-    this.close();
+    this.stop();
     this.#turns.abandon(turnEnds.stopped);
     this.#persistence.leave();
   }
@@ -436,6 +502,8 @@ export class SupervisedSession implements Session, Drainable {
     // A machine that has crashed or stopped takes nothing any more, and XState would say so on the console.
     if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
     if (event.type !== 'turn.ended') return;
+    this.used();
+    this.#end?.turnEnded();
     this.#handOver();
     this.#drain?.ended();
   };

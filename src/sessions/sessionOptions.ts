@@ -67,6 +67,14 @@ export const sharedSessionKeys = {
   historyLimit: integer({ default: 10_000, help: 'Entries of the history kept.' }),
   /** Limits on the messages that wait. @defaultValue 1000 */
   mailbox: section(mailboxKeys, { given: {} as MailboxOptions, default: {}, help: 'What may wait.' }),
+  /**
+   * A session in which nothing happens for so long is let go, in ms above 0: it takes no memory then, and goes on with what is kept of it when it is named
+   * again. @defaultValue none is
+   */
+  idleCloseMs: duration({
+    help: 'An idle session is let go after so long, and goes on when it is named again.',
+    usually: 'never',
+  }),
   /** Limits on tool calls and turns. @defaultValue 5 min for a tool call, 10 min for a turn without progress */
   watchdog: section(
     watchdogKeys,
@@ -120,7 +128,7 @@ function watchdogRule({ releaseMs, recoveryMs }: Values<typeof watchdogKeys>, te
 /** Options that may be given for all sessions of a gateway at once; what a session is given itself wins, figure by figure. */
 export type SessionDefaults = Pick<
   SessionOptions,
-  'mailbox' | 'watchdog' | 'recovery' | 'historyLimit' | 'spinning' | 'budget'
+  'mailbox' | 'idleCloseMs' | 'watchdog' | 'recovery' | 'historyLimit' | 'spinning' | 'budget'
 >;
 
 /** @throws TypeError or RangeError that names the option and its value. */
@@ -138,6 +146,7 @@ export function withSessionDefaults(options: SessionOptions, defaults: SessionDe
     recovery: overlaid(defaults.recovery, options.recovery),
     budget: overlaid(defaults.budget, options.budget),
     spinning: options.spinning === undefined ? defaults.spinning : options.spinning,
+    idleCloseMs: options.idleCloseMs ?? defaults.idleCloseMs,
     historyLimit: options.historyLimit === undefined ? defaults.historyLimit : options.historyLimit,
   };
 }

@@ -30,13 +30,15 @@ export interface SessionSurroundings {
   readonly tracing?: Tracing | undefined;
   /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */
   readonly kept?: boolean | undefined;
+  /** Lets go of it once it has ended. Must not reject. @defaultValue nothing has to */
+  readonly left?: ((session: string) => Promise<void>) | undefined;
   /** Told of every message that is sent before the actor of the session has started. */
   readonly sent?: (() => void) | undefined;
 }
 
 /** Surroundings that all parts of one session share. */
 export interface SessionScope
-  extends Omit<SessionSurroundings, 'budgets' | 'clean' | 'kept' | 'sent' | 'shown'>,
+  extends Omit<SessionSurroundings, 'budgets' | 'clean' | 'kept' | 'left' | 'sent' | 'shown'>,
     Pick<CheckedSessionOptions, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
   readonly budget: BudgetAccount | undefined;

@@ -25,8 +25,8 @@ export interface StoredMessage extends MessageName {
   readonly at: number;
 }
 
-/** End of a message: its turn ended well or not, it became a dead letter, or a newer heartbeat took its place. */
-export type MessageEnd = 'done' | 'failed' | 'dropped';
+/** End of a message: its turn ended well or not, a newer heartbeat took its place, or its session was closed and it is a dead letter. */
+export type MessageEnd = 'done' | 'failed' | 'dropped' | 'expired';
 
 /** The same, or the message waits again: its turn was cut by an orderly stop, or had not begun. */
 export type TurnEnd = MessageEnd | 'put_back' | 'not_begun';

@@ -19,6 +19,8 @@ export const turnEnds = {
       'This gateway stops, and does not hear how the message ends; the gateway that has its session processes it',
     outcome: 'unknown',
   },
+  /** The same of one that was closed: a message that waits is a dead letter then. */
+  closed: { kind: 'cancelled', reason: 'closed', message: 'The session was closed', outcome: 'unknown' },
   stalled: { kind: 'watchdog', message: 'The turn made no progress', outcome: 'unknown' },
   cancelled: {
     kind: 'cancelled',

@@ -195,8 +195,8 @@ export class Turns {
     running.over = true;
     const { id: session, clock, facts, mailbox } = this.#scope;
     const { turn, envelope, startedAt, trace, cutFor } = running;
-    const isSpinning = cutFor?.kind === 'spinning';
-    const returned: typeof handled = isSpinning ? { ok: false, failure: sessionFailure(session, cutFor) } : handled;
+    const isTold = cutFor?.kind === 'spinning' || (cutFor?.reason === 'closed' && !handled.ok);
+    const returned: typeof handled = isTold ? { ok: false, failure: sessionFailure(session, cutFor) } : handled;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, returned);
@@ -239,6 +239,7 @@ export class Turns {
 
   /** A turn that the stop cut off, or that needed what is refused by then, has not processed its message: it is delivered at the next start. */
   #endOf({ turn, begun, cutFor }: RunningTurn, outcome: Outcome<unknown>): TurnEnd {
+    if (!begun && cutFor?.reason === 'closed') return 'expired';
     const isRefused = this.#scope.draining && !outcome.ok && outcome.failure.reason === 'stopped';
     if (cutFor !== turnEnds.stopped && !isRefused) return outcome.ok ? 'done' : 'failed';
     if (!begun) return 'not_begun';

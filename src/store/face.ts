@@ -22,7 +22,16 @@ export { type Prunable, Pruner, passEveryMs, pruned } from './pruner.ts';
 export { type RateStates, bucketOf, forgetRatesMs, levelsIn } from './rates.ts';
 export { type StoredEvent, categories, storedEvent } from './record.ts';
 export { type JudgedRuntime, type RuntimeIdentity, type RuntimeRow, isElsewhere, judgeRuntimes } from './runtimes.ts';
-export { historyOf, isDeadLetter, lostCall, messageIn, nameOf, toCallRow, toMessageRow } from './sessionRows.ts';
+export {
+  historyOf,
+  isDeadLetter,
+  letterWhy,
+  lostCall,
+  messageIn,
+  nameOf,
+  toCallRow,
+  toMessageRow,
+} from './sessionRows.ts';
 export type { Store } from './store.ts';
 export { StoreUnavailableError } from './storeOption.ts';
 export {

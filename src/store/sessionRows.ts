@@ -16,6 +16,9 @@ import { fromJson } from '../policy/text/storedJson.ts';
 /** SQL for the messages that are dead letters, neither sent again nor dropped. */
 export const isDeadLetter = `state IN ('poison', 'expired', 'malformed')`;
 
+/** SQL for why a message is one: one that waited when its session was closed has expired, and says so as its error. A server of before knows no other state. */
+export const letterWhy = `CASE WHEN state = 'expired' AND error IS NOT NULL THEN 'closed' ELSE state END AS state`;
+
 /** A message as an engine has it. Times are wall time in ms since the epoch. */
 export interface MessageRow extends MessageName {
   /** JSON; a damaged store may hold other text. */

@@ -388,7 +388,7 @@ describe('a session that stops', () => {
     const waiting = processed(session.send({ kind: 'user' }));
     await clock.settle();
     void incarnate;
-    session.close();
+    session.stop();
     session.ended();
     path.stop();
     expect(await running).toMatchObject({ ok: false });

@@ -130,7 +130,7 @@ export class World {
     this.trace.note('stop');
     this.stopped = true;
     this.#stopDue = this.clock.now() + longestStopMs;
-    for (const { session } of this.sessions) session.close();
+    for (const { session } of this.sessions) session.stop();
     for (const integration of this.integrations) integration.stop();
     this.#stopping = this.root.stop().then(() => {
       for (const { session } of this.sessions) session.ended();

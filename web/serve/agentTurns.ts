@@ -44,6 +44,8 @@ export interface AgentAnswer extends Partial<Pick<AgentResult, 'text' | 'usage'>
 /** The integration by which sessions ask an agent: its calls are in the ledger of the session, and its answers with them. */
 export const turnsOf = (agent: string): string => `turn:${agent}`;
 
+const keyOf = (session: string, agent: string): string => JSON.stringify([session, agent]);
+
 /** The tool of it. */
 export const askTool = 'ask';
 
@@ -88,6 +90,11 @@ export class AgentTurns {
   /** The policy of the integration of an agent. */
   policyOf(name: string): IntegrationPolicy | undefined {
     return this.#policies.get(name);
+  }
+
+  /** A session has ended: its conversations are not held open. */
+  leave(session: string): void {
+    for (const name of this.names) this.#open.letGo(keyOf(session, name));
   }
 
   /** A fallback is declared before the agent it is for. */
@@ -144,7 +151,7 @@ export class AgentTurns {
     const { signal, touch } = context;
     const turnLimits = new TurnLimits(this.#clock, (agent) => this.#policies.get(agent)?.limits, name);
     tellInnerLimits(context.call, () => turnLimits.now());
-    const key = JSON.stringify([question.session, name]);
+    const key = keyOf(question.session, name);
     const opened = await this.#conversation(key, name, question.conversation, signal);
     if ('failure' in opened) return { agent: name, failure: this.#brief(opened.failure) };
     try {

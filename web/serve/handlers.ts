@@ -69,6 +69,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
     },
     listSessions: () => ({ data: { sessions: sessions.all.map(shown) } }),
     session: async (asked) => ({ data: shown(await sessionOf(asked)) }),
+    async close(asked) {
+      const { reason, drain } = asked.query;
+      return { data: await (await ownSessionOf(asked)).close({ by: 'http', reason, drainMs: drain }) };
+    },
     send: async (asked) => sending.send(await sessionOf(asked), asked),
     async message(asked) {
       const session = await sessionOf(asked);

@@ -85,7 +85,7 @@ export function recordView({ id, state, error, result }: MessageRecord, isElsewh
     case 'poison':
     case 'expired':
     case 'malformed':
-      return deadView(id, state, result);
+      return deadView(id, error ?? state, result);
   }
 }
 

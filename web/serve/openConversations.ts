@@ -31,16 +31,17 @@ export class OpenConversations {
 
   /** Holds one that is not in use, for a while. */
   put(key: string, conversation: Conversation): void {
-    const timer = this.#clock.setTimeout(() => this.#letGo(key), idleMs, { ref: false });
+    const timer = this.#clock.setTimeout(() => this.letGo(key), idleMs, { ref: false });
     this.#open.set(key, { conversation, timer });
     // The first is the one that was used longest ago.
     for (const oldest of this.#open.keys()) {
       if (this.#open.size <= mostOpen) return;
-      this.#letGo(oldest);
+      this.letGo(oldest);
     }
   }
 
-  #letGo(key: string): void {
+  /** Ends one that is not in use. */
+  letGo(key: string): void {
     void this.take(key)?.stop();
   }
 }

@@ -2,7 +2,7 @@ import { type Key, type Keys, anyObject, duration, name, section, text } from '.
 
 /** A route, as it is routed, checked and documented. */
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Says what it does, in a sentence. */
   readonly summary: string;
@@ -80,6 +80,23 @@ export const routes = {
     answers: {
       200: '`{"id", "state", "waiting"}`, and `"heldElsewhere": true` where another process has it',
       404: unknownSession,
+    },
+  },
+  close: {
+    method: 'DELETE',
+    path: '/v1/sessions/:session',
+    summary: 'Ends a session. What is kept of it stays: named again it goes on with that.',
+    query: {
+      reason: text({ help: 'For the record, and for those whose messages end by it.' }),
+      drain: duration({
+        zero: true,
+        help: 'How long its message, and those that wait, may take to end. Else they are cut at once.',
+      }),
+    },
+    answers: {
+      200: '`{"ok", "text"}`; messages that waited are dead letters',
+      404: unknownSession,
+      409: heldElsewhere,
     },
   },
   send: {

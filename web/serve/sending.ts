@@ -89,6 +89,7 @@ export class Sending {
       if (reason === 'mailbox_full') throw new ApiError(429, 'The mailbox of the session is full.', 1);
       if (reason === 'owned_elsewhere') throw await heldElsewhere(session.id, this.#parts.read);
       if (reason === 'unavailable') throw unreadable();
+      if (reason === 'closed') throw new ApiError(503, 'The session is being closed: send it again.', 1);
       throw new ApiError(503, 'It is stopping.', 5);
     }
     const { clock, states } = this.#parts;

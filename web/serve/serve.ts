@@ -98,6 +98,10 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     feed.tell(session, fact);
     // Its events from now on are told elsewhere.
     if (fact.type === 'session.taken_over' || fact.type === 'session.given_back') feed.leave(session);
+    if (fact.type !== 'session.closed' || fact.because === 'idle' || fact.because === 'room') return;
+    turns.leave(session);
+    feed.leave(session);
+    if (fact.because === 'forgotten') feed.forget(session);
   });
 
   let origin = '';

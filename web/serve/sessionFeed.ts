@@ -32,7 +32,7 @@ interface Subscription {
 export class SessionFeed {
   /** Numbers begin anew with each process. */
   readonly #run = randomBytes(4).toString('hex');
-  readonly #kept: { readonly event: FeedEvent; readonly number: number; readonly size: number }[] = [];
+  #kept: { readonly event: FeedEvent; readonly number: number; readonly size: number }[] = [];
   readonly #readers = new Set<Subscription>();
   #last = 0;
   #size = 0;
@@ -73,6 +73,12 @@ export class SessionFeed {
   /** Lets the readers of a session go, after what waits for them. */
   leave(session: string): void {
     for (const reader of this.#readers) if (reader.session === session) reader.end();
+  }
+
+  /** Keeps nothing of a session any more. */
+  forget(session: string): void {
+    this.#kept = this.#kept.filter(({ event }) => event.session !== session);
+    this.#size = this.#kept.reduce((sum, { size }) => sum + size, 0);
   }
 
   /** Lets every reader go, after what waits for it. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Gateway } from '../../src/gateway/face.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
-import type { MessageHandler, Session } from '../../src/sessions/face.ts';
+import type { MessageHandler, Session, SupervisedSession } from '../../src/sessions/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 import { ApiError } from './apiError.ts';
 import type { MessageResult } from './messageHandler.ts';
@@ -13,10 +13,12 @@ const openMs = 5000;
 /** A session of ours. */
 export type ServedSession = Session<MessageResult | undefined>;
 
-interface OpeningSession extends ServedSession {
-  /** Resolves when it is known whose it is and what is kept of it; undefined once it is. */
-  readonly opening: Promise<void> | undefined;
-}
+type HeldSession = ServedSession & Pick<SupervisedSession, 'opening' | 'idleMs' | 'isKept' | 'used' | 'letGo'>;
+
+/** Time after which an idle session may make room for another one, in ms. */
+const roomAfterMs = 1000;
+/** Part of the sessions that make room at once: to look for them takes a look at each. */
+const roomPart = 0.01;
 
 interface SessionHostParts {
   readonly gateway: Pick<Gateway, 'session' | 'adoptSessions'>;
@@ -48,9 +50,16 @@ export class SessionHost {
     return [...(this.#parts.sessions as ReadonlyMap<string, ServedSession>).values()];
   }
 
-  /** True while no further session can be held. */
+  /** True while no further session can be held: so many are there, and none is idle. */
   get isFull(): boolean {
-    return this.#parts.sessions.size >= this.#parts.most;
+    return this.#parts.sessions.size >= this.#parts.most && this.#idle.length === 0;
+  }
+
+  /** Sessions by whose end nothing is lost to anybody, the one that is idle for longest first. */
+  get #idle(): readonly HeldSession[] {
+    const held = [...(this.#parts.sessions as ReadonlyMap<string, HeldSession>).values()];
+    const idle = held.filter(({ isKept, idleMs = 0 }) => isKept && idleMs >= roomAfterMs);
+    return idle.toSorted((one, other) => (other.idleMs ?? 0) - (one.idleMs ?? 0));
   }
 
   /**
@@ -79,13 +88,14 @@ export class SessionHost {
   /** Waits until a session is open: what is asked of it before would be answered as if nothing were kept of it. */
   async #opened(session: ServedSession): Promise<ServedSession> {
     const { clock } = this.#parts;
+    this.#held(session.id)?.used();
     const wait = this.#held(session.id)?.opening;
     if (wait !== undefined && session.why().recovering === undefined) await inTime(wait, { clock, limitMs: openMs });
     return session;
   }
 
-  #held(id: string): OpeningSession | undefined {
-    return this.#parts.sessions.get(id) as OpeningSession | undefined;
+  #held(id: string): HeldSession | undefined {
+    return this.#parts.sessions.get(id) as HeldSession | undefined;
   }
 
   #hold(id: string): ServedSession {
@@ -94,6 +104,9 @@ export class SessionHost {
     const { gateway, onMessage, isStopping, most } = this.#parts;
     if (isStopping()) throw new ApiError(503, 'It is stopping.', 5);
     if (this.isFull) throw new ApiError(503, `${most} sessions are held already.`, 60);
+    // They go on with what is on record of them when they are named again.
+    if (this.#parts.sessions.size >= most)
+      for (const idle of this.#idle.slice(0, Math.ceil(most * roomPart))) void idle.letGo({ because: 'room' });
     return gateway.session(id, { onMessage });
   }
 }

@@ -49,6 +49,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'session.refused': true,
   'session.resumed': true,
   'session.dead_letter': true,
+  'session.closed': true,
   'session.held': true,
   'session.unclaimed': true,
   'session.taken_over': true,

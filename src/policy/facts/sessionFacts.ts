@@ -12,15 +12,26 @@ export interface SessionFacts {
   'session.refused': {
     session: string;
     kind: string;
-    reason: 'mailbox_full' | 'stopped' | 'owned_elsewhere' | 'unavailable';
+    reason: 'mailbox_full' | 'stopped' | 'closed' | 'owned_elsewhere' | 'unavailable';
     refused: number;
   };
   /** A session was taken up where an earlier run of it ended: messages to deliver, lost calls, and open ones that rules settle first. */
   'session.resumed': { session: string; waiting: number; lostCalls: number; openCalls: number; deadLetters: number };
-  /** A message is not delivered any more: it ended its gateway too often, is too old, or cannot be read. */
-  'session.dead_letter': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' };
+  /** A message is not delivered any more: it ended its gateway too often, is too old, cannot be read, or its session was closed. */
+  'session.dead_letter': { session: string; message: string; reason: 'poison' | 'expired' | 'malformed' | 'closed' };
   /** Sessions (500 at most are counted) have something to go on with and no gateway, such as this one; told 5 s after a start. */
   'session.unclaimed': { session: string; sessions: number };
+  /** The session ended here: somebody closed or forgot it, it was idle, or it made room for others. Named again it goes on with what is kept of it. */
+  'session.closed': {
+    session: string;
+    because: 'closed' | 'idle' | 'room' | 'forgotten';
+    reason?: string | undefined;
+    by?: string | undefined;
+    /** A turn was under way, and was told to end. */
+    cut: boolean;
+    /** Messages that waited, and are dead letters. */
+    deadLetters: number;
+  };
   /** Another runtime that lives owns the session; messages are refused until it is gone. */
   'session.held': { session: string; by: string };
   /** This runtime has lost the session: another one took it over, or may as the database is out of reach. What it still does here has no effect. */

@@ -27,6 +27,7 @@ export const failureReasons = {
   by_operator: 'an operator cancelled the call or the turn, or fired the rule that ended it',
   codex_not_found: 'there is no command `codex`',
   connection_closed: 'the server closed the connection in good order, with requests unanswered',
+  closed: 'the session was closed',
   connection_lost: 'the connection broke, or its process died',
   context_length: 'the prompt is longer than the model takes',
   empty_response: 'the program ended well and said nothing',

@@ -57,13 +57,16 @@ export class SqliteLedger implements SessionLedger, Carrier {
   readonly #claimed: Claimed;
   readonly #scope: LedgerScope;
   readonly #holds: Fence;
+  readonly #released: () => void;
   /** None in a session of which nothing was ever posted: there are very many of these. */
   #rows: HeldRows | undefined = undefined;
   #givenUp = false;
   /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
   #rowless: Set<number | string> | undefined = undefined;
 
-  constructor(claimed: Claimed, scope: LedgerScope) {
+  /** @param released - told when it is given up. */
+  constructor(claimed: Claimed, scope: LedgerScope, released: () => void = () => undefined) {
+    this.#released = released;
     this.#claimed = claimed;
     this.#scope = scope;
     this.#holds = createFence(claimed);
@@ -162,6 +165,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
 
   async release(): Promise<void> {
     this.#givenUp = true;
+    this.#released();
     const release = 'UPDATE unwedge_sessions SET owner = NULL WHERE id = ?';
     await this.#change((database) => database.prepare(release).run(this.#claimed.session));
   }

@@ -49,7 +49,9 @@ export class SqliteSessions implements SessionStore {
     });
     if (taken === undefined || taken.held) return taken;
     const { recovered, stops, fence, open } = taken;
-    const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope);
+    const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope, () => {
+      if (this.#ledgers.get(session) === ledger) this.#ledgers.delete(session);
+    });
     ledger.restored(recovered.waiting, stops, open);
     this.#ledgers.set(session, ledger);
     const past = (historyLimit: number): Past | undefined => {

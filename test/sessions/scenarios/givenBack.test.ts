@@ -58,7 +58,7 @@ describe('a kept session that another runtime is to have', () => {
     expect(mailed.writes).toEqual(['take mail 1']);
 
     const stopping = await startKept(() => 'done');
-    stopping.session.close();
+    stopping.session.stop();
     stopping.session.giveBack('b');
     expect(stopping.store.writes).toEqual([]);
   });

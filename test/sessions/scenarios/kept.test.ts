@@ -108,7 +108,7 @@ describe('a kept session', () => {
     const { session, clock, store } = await startKept(() => ++begun);
     void session.send({ kind: 'user' });
     await clock.settle();
-    session.close();
+    session.stop();
     await store.commitAll(clock);
     expect([begun, store.writes.at(-1)]).toEqual([0, 'put back 1']);
   });

@@ -90,7 +90,7 @@ describe('what a message that was never processed ends with', () => {
     void session.send({ kind: 'user' });
     const waiting = processed(session.send({ kind: 'user' }));
     await clock.settle();
-    session.close();
+    session.stop();
     expect(await waiting).toMatchObject({ failure: { outcome: 'not_started', attempts: 0 } });
   });
 });
@@ -101,7 +101,7 @@ describe('a message that is refused', () => {
     void session.send({ kind: 'user' });
     await clock.settle();
     for (let index = 0; index < 1002; index++) void session.send({ kind: 'user' });
-    session.close();
+    session.stop();
     await session.send({ kind: 'user' });
     expect(facts.of('session.refused').map(({ reason, refused }) => [reason, refused])).toEqual([
       ['mailbox_full', 0],

@@ -19,7 +19,7 @@ describe('a turn', () => {
       { onMessage: ({ kind }) => messages.push(kind) },
     );
     session.attach(createActor(sessionMachine, { input: { session: 'agent:main', ...session.limits } }).start(), 1);
-    facts.once('session.turn_started', () => session.close());
+    facts.once('session.turn_started', () => session.stop());
     const acceptance = await session.send({ kind: 'user' });
     await clock.settle();
     expect(messages).toEqual([]);

@@ -26,7 +26,7 @@ describe('a turn that a stop cuts', () => {
     const { session, clock, store, tool, send } = await startKept(async (_message, turn) => turn.tool('kb', 'query'));
     tool('kb', () => new Promise(() => undefined));
     const { processed } = await send();
-    session.close();
+    session.stop();
     await store.commitAll(clock);
     expect(store.writes.slice(-2)).toEqual(['settle agent:main-1-1 error', 'put back 1 begun']);
     expect(await processed).toMatchObject({ ok: false, failure: { kind: 'cancelled', reason: 'stopped' } });
@@ -42,7 +42,7 @@ describe('a turn that a stop cuts', () => {
     });
     tool('kb', () => new Promise(() => undefined));
     await send();
-    session.close();
+    session.stop();
     await store.commitAll(clock);
     const error = 'The session stops here; a message that is kept is delivered again';
     expect(facts.of('session.turn_ended')).toMatchObject([{ ok: false, error }]);
@@ -53,7 +53,7 @@ describe('a turn that a stop cuts', () => {
     const { session, clock, store, tool, send } = await startKept((_message, turn) => turn.tool('kb', 'query'));
     tool('kb', () => new Promise(() => undefined));
     const [cut, waits] = [await send(), await send()];
-    session.close();
+    session.stop();
     await store.commitAll(clock);
     for (const { processed } of [cut, waits])
       expect(await processed).toMatchObject({
@@ -65,7 +65,7 @@ describe('a turn that a stop cuts', () => {
     const unkept = startSession({ onMessage: () => new Promise(() => undefined) });
     await unkept.session.send({ kind: 'user' });
     const lost = await unkept.session.send({ kind: 'user' });
-    unkept.session.close();
+    unkept.session.stop();
     expect(lost.accepted && (await lost.processed)).toMatchObject({
       failure: { message: 'The session stops', outcome: 'not_started' },
     });
@@ -79,7 +79,7 @@ describe('a turn that a stop cuts', () => {
       signals.push(turn.signal.aborted);
     });
     await send();
-    session.close();
+    session.stop();
     go.resolve(undefined);
     await store.commitAll(clock);
     expect([signals, store.writes.at(-1)]).toEqual([[true], 'put back 1 begun']);
@@ -94,7 +94,7 @@ describe('a turn that a stop cuts', () => {
     tool('kb', () => new Promise(() => undefined));
     await send();
     expect([durable, store.writes]).toEqual([[true], ['post 1', 'take 1', 'done 1', 'open agent:main-1-1']]);
-    session.close();
+    session.stop();
     await store.commitAll(clock);
     expect(store.writes.slice(-2)).toEqual(['settle agent:main-1-1 error', 'done 1']);
   });
@@ -104,7 +104,7 @@ describe('a turn that a stop cuts', () => {
     const { session, clock, store, send } = await startKept(() => go.promise);
     await send();
     await clock.advance(600_000);
-    session.close();
+    session.stop();
     go.resolve(undefined);
     await store.commitAll(clock);
     expect(store.writes.at(-1)).toBe('done 1');
@@ -151,7 +151,7 @@ type Started = ReturnType<typeof startSession>;
 
 /** Every way in which a session ends a call of its turn. */
 const ends: readonly (readonly [what: string, end: (started: Started) => unknown])[] = [
-  ['a stop', ({ session }) => session.close()],
+  ['a stop', ({ session }) => session.stop()],
   ['an operator who cancels the call', ({ session }) => session.cancel('agent:main-1-1')],
   ['an operator who cancels the turn', ({ session }) => session.cancel()],
   [

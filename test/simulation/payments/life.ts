@@ -163,7 +163,7 @@ export class Life {
   async stop(): Promise<void> {
     this.isStopping = true;
     this.#isEndingCalls = true;
-    for (const session of this.sessions) session.close();
+    for (const session of this.sessions) session.stop();
     for (const { path } of this.#targets.values()) path.stop();
     this.#isEndingCalls = false;
     await this.#root.stop();

@@ -163,7 +163,7 @@ export class GatewayNode extends SimulatedProcess implements SimulatedNode {
   /** In the order of a gateway's stop. */
   async #stop(): Promise<void> {
     this.#kept.stop();
-    for (const session of this.#sessions) session.close();
+    for (const session of this.#sessions) session.stop();
     for (const actor of this.#actors) actor.stop();
     for (const session of this.#sessions) session.ended();
     // A gateway does not close a store that it is opening.

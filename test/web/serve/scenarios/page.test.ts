@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
 import { readValue } from '../../../../src/policy/options/readOptions.ts';
-import { duration } from '../../../../src/policy/options/optionKeys.ts';
+import { duration, type KeyData, type Keys } from '../../../../src/policy/options/optionKeys.ts';
 import { routes } from '../../../../web/serve/routeTable.ts';
 import { everything, main, makeServeHome, startServe, startServing } from '../../../cli/startServe.ts';
 import { serveOptions, usualDrainMs } from '../../../../cli/serve/command.ts';
@@ -41,7 +41,7 @@ describe('docs/serve.md', () => {
     for (const { answers, ...route } of Object.values(routes)) {
       expect(Object.keys(answers).length).toBeGreaterThan(0);
       const keys = { ...('body' in route && route.body), ...('query' in route && route.query) };
-      for (const key of Object.values(keys)) expect(key.help).toMatch(/\.$/);
+      for (const key of Object.values<KeyData>(keys as Keys)) expect(key.help).toMatch(/\.$/);
     }
   });
 
