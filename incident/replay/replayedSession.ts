@@ -143,6 +143,8 @@ function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>): Too
     longRunningMs: () => undefined,
     effect: (_integration, _tool, input) => (input as PlannedCall).about.effect,
     isRead: () => false,
+    joins: () => false,
+    restoreKept: () => undefined,
     repeatRule: () => undefined,
     ruleOf: () => undefined,
     canRecover: () => false,

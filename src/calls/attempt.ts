@@ -67,7 +67,7 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     const particulars = this.ownParticulars();
     if (particulars.controller === undefined) {
       particulars.controller = new AbortController();
-      if (this.givenUp !== undefined) particulars.controller.abort(reasonOf(this.givenUp.facts));
+      if (this.givenUp?.kept === false) particulars.controller.abort(reasonOf(this.givenUp.facts));
       else if (!this.ended) markOfAttempt(particulars.controller.signal);
     }
     return particulars.controller.signal;
@@ -185,9 +185,9 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     return this.call.expectedEffect;
   }
 
-  /** Why the work was told to end. */
+  /** Why the work was told to end; undefined where it was not. */
   get endedFor(): FailureKind | undefined {
-    return this.givenUp?.facts.kind;
+    return this.givenUp?.kept === false ? this.givenUp.facts.kind : undefined;
   }
 
   /** Tells the work to end. Listeners of the signal run now. */

@@ -76,6 +76,7 @@ export class AttemptLifecycle<I, O> {
 
   /**
    * An attempt failed: the breaker hears of it, and the attempt leaves the table.
+   * @param facts - where they say so, its work is kept.
    * @param isLimit - it ended because a limit of its own or of its session passed.
    * @returns the facts as they were judged: of what our own event loop may have caused, nothing is counted.
    */
@@ -98,7 +99,8 @@ export class AttemptLifecycle<I, O> {
    * Ends the attempt of a call, if it has one, for a reason of its caller's.
    * @returns the facts as they were judged.
    */
-  endOf(call: Call<I, O>, facts: FailureFacts): FailureFacts {
+  endOf(call: Call<I, O>, given: FailureFacts): FailureFacts {
+    const facts = this.#state.kept.judge(call, given);
     if (call.attempt === undefined) return facts;
     const isLimit = facts.kind === 'watchdog';
     if (isLimit && this.#state.tools.toolOf(call) !== undefined) this.#state.suspicion.raise();
@@ -145,7 +147,7 @@ export class AttemptLifecycle<I, O> {
   }
 
   #limitPassed(attempt: Attempt<Call<I, O>>, limit: ExpiredLimit, now: number, note?: OrderNote): FailureFacts {
-    const facts = this.#timedOut(attempt, limit, note);
+    const facts = this.#state.kept.judge(attempt.call, this.#timedOut(attempt, limit, note));
     // First of all: what follows for the call must find the server suspect.
     if (this.#makesSuspect(attempt, limit, now)) this.#state.suspicion.raise();
     return this.fail(attempt, facts, true);
@@ -163,9 +165,25 @@ export class AttemptLifecycle<I, O> {
 
   /** Ends an attempt whose work goes on. */
   #giveUp(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    const { kept, permits, abandoned, queue, stopped } = this.#state;
     this.#leave(attempt);
-    this.#state.abandoned.add(attempt, facts, !this.#state.stopped);
-    this.#state.queue.call(tellToEnd, attempt);
+    if (facts.kept === undefined) {
+      abandoned.add(attempt, facts, !stopped);
+      queue.call(tellToEnd, attempt);
+    } else {
+      kept.add(attempt, facts);
+      permits.release();
+    }
+  }
+
+  /** Ends work that was kept as if it had not been: it has its grace to end in. */
+  endKept(attempt: Attempt<Call<I, O>>): void {
+    const { kept, permits, abandoned, queue, stopped } = this.#state;
+    const { givenUp } = attempt;
+    if (givenUp === undefined || !kept.delete(attempt)) return;
+    permits.take();
+    abandoned.add(attempt, givenUp.facts, !stopped);
+    queue.call(tellToEnd, attempt);
   }
 
   /** The attempt leaves the table, whatever became of its work. */

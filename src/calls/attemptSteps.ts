@@ -10,6 +10,7 @@ import type { Call } from './call.ts';
 import { isThenable } from './observe.ts';
 import type { PathState } from './pathState.ts';
 import { notTriedAgain } from './refusal.ts';
+import { isCalledOff } from './reconcile/keptWork.ts';
 import { ReconcileSteps } from './reconcile/reconcileSteps.ts';
 import { Settlement } from './settlement.ts';
 
@@ -26,9 +27,7 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
     this.lifecycle = new AttemptLifecycle(state);
     this.settlement = new Settlement(state);
     this.admission = new AdmissionSteps(state, this);
-    this.reconciling = new ReconcileSteps(state, this.settlement, this.admission, (call, facts) =>
-      this.#decide(call, facts),
-    );
+    this.reconciling = new ReconcileSteps(state, this, (call, facts) => this.#decide(call, facts));
   }
 
   /** Starts the work of an attempt, unless a listener ended that before. */
@@ -82,8 +81,8 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
     this.#workEnded(attempt);
     if (attempt.over) {
       records.attemptWasLate(attempt, undefined);
-      const { late, reconcile } = call.settings;
-      const isTaken = reconcile !== undefined && this.reconciling.answeredLate(attempt, value);
+      const { late, reconcile, keep } = call.settings;
+      const isTaken = (reconcile ?? keep) !== undefined && this.reconciling.answeredLate(attempt, value);
       if (late !== undefined && !isTaken) queue.call(late, value);
     } else {
       this.lifecycle.succeed(attempt);
@@ -110,15 +109,17 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
       // Work that ends because it was told to is no result that came late.
       records.attemptWasLate(attempt, facts.message);
     }
+    if (attempt.givenUp?.kept === true) this.reconciling.keptFailed(attempt, facts);
     queue.leave();
   }
 
   #workEnded(attempt: Attempt<Call<I, O>>): void {
-    const { permits, abandoned, scopes, outage, queue, stopped, options } = this.#state;
+    const { permits, abandoned, kept, scopes, outage, queue, stopped, options } = this.#state;
     const { givenUp } = attempt;
     attempt.end();
     if (givenUp !== undefined) options.recorder?.workEnded(attempt.call, attempt.number, options.clock.now());
     if (givenUp === undefined) permits.release();
+    else if (kept.delete(attempt)) this.admission.fillPermits();
     else if (givenUp.abandoned) {
       if (permits.reclaim() && !stopped && outage.overwhelmed) this.endOutage();
     } else {
@@ -138,16 +139,18 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
     else {
       const isTried = call.attempt !== undefined;
       const judged = this.lifecycle.endOf(call, knownAtEnd(call, facts));
-      if (isTried && call.settings.reconcile !== undefined) this.reconciling.attemptEnded(call, judged);
+      const { reconcile, keep } = call.settings;
+      if (isTried && (reconcile ?? keep) !== undefined) this.reconciling.attemptEnded(call, judged);
+      else if (call.waiting === 'reconciling' && isCalledOff(facts)) this.reconciling.calledOff(call);
       this.settlement.fail(call, judged);
     }
   }
 
   /** An attempt failed: its call ends, or waits to be tried again. */
   retryOrEnd(call: Call<I, O>, facts: FailureFacts): void {
+    const { reconcile, keep } = call.settings;
     call.noteFailure(facts);
-    if (call.settings.reconcile === undefined || !this.reconciling.attemptFailed(call, facts))
-      this.#decide(call, facts);
+    if ((reconcile ?? keep) === undefined || !this.reconciling.attemptFailed(call, facts)) this.#decide(call, facts);
   }
 
   /** Decides, by the open matters of a failure, on the step that follows it. */

@@ -131,10 +131,10 @@ export class Call<I, O> implements Deadline, AbortWatcher {
 
   /** Returns the known effect of it when it ends for this reason. */
   effectAtEnd(facts: FailureFacts): EffectOutcome {
-    const { effect, openEffect } = this.#progress;
+    const { effect, openEffect, joined } = this.#progress;
     // The finding of a reconcile rule is the last word; for a call that was held back, it is about the one that it equals.
     if (facts.how !== undefined) return facts.outcome;
-    if (this.attempts === 0) return openEffect === undefined ? effect : facts.outcome;
+    if (this.attempts === 0) return openEffect === undefined && !joined ? effect : facts.outcome;
     return facts.outcome === 'not_started' || effect === 'unknown' ? effect : facts.outcome;
   }
 

@@ -18,7 +18,8 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
     outcome,
     integration,
     attempts: call.attempts,
-    retryable: isRetryable(end, call.expectedEffect, call.settings.retry.repeatAfter),
+    // A call that is kept is not made again by the same one: it joins it.
+    retryable: facts.kept !== undefined || isRetryable(end, call.expectedEffect, call.settings.retry.repeatAfter),
     ...(effect !== undefined && { effect }),
     // The overall limit passed in our own queue: as little as a refusal says it anything of the integration.
     ...(call.attempts === 0 && kind === 'timeout' && { alerts: false }),

@@ -19,6 +19,7 @@ import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts
 import { readGiven } from '../policy/options/readOptions.ts';
 import { type KnownTool, toolLimits, limitRule } from '../policy/toolOptions.ts';
 import type { Resume, StreamedAttempt } from '../streams/chunkRelay.ts';
+import type { LostAnswer } from '../policy/reconcileRule.ts';
 import type { Reconciler, ReconcileLog } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
@@ -36,6 +37,20 @@ export interface StreamReader<I> {
   readonly continuation: 'any' | 'resumes' | 'none';
 }
 
+/** Way of keeping the work of a call that a limit ends, for an equal one of its session to join (R-18). */
+export interface KeepRule {
+  /** Time in ms, above 0, for which it goes on. */
+  readonly ms: number;
+  /** Tells what a request asks for: equal ones are one call. Must not throw. */
+  readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
+  /** True for a call that joins nothing, and is given no earlier answer. @defaultValue false */
+  readonly fresh?: boolean | undefined;
+  /** Told when an equal call was given its late answer, or that this is lost: once. Must not throw. */
+  readonly given?: (() => void) | undefined;
+  /** Told of a failure that its work ended with after the call had ended; must not throw. */
+  readonly failed?: ((facts: FailureFacts) => void) | undefined;
+}
+
 /** Everything a call is made with, checked and complete. */
 export interface CallSettings<I, O> extends Limits {
   /** The limits of the integration, or of its tool, where the caller may have given others. @defaultValue these */
@@ -51,6 +66,8 @@ export interface CallSettings<I, O> extends Limits {
   /** Lets it end the call that holds its scope, rather than be refused. */
   readonly replace?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** @defaultValue its work is told to end when the call ends */
+  readonly keep?: KeepRule | undefined;
   /** Rule that settles lost answers. @defaultValue nothing does */
   readonly reconcile?: Reconciler | undefined;
   /** Log that follows that for the ledger. @defaultValue nobody does */

@@ -100,8 +100,8 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
    * @returns the failure that it ends with, of which its caller may hear only once this step of the path is over; undefined where it had ended.
    */
   end(call: Call<I, O>, facts: FailureFacts): Failure | undefined {
-    const failure =
-      call.settled || call.ending !== undefined ? undefined : callFailure(call, knownAtEnd(call, facts), this.name);
+    const known = this.state.kept.judge(call, knownAtEnd(call, facts));
+    const failure = call.settled || call.ending !== undefined ? undefined : callFailure(call, known, this.name);
     this.state.queue.change(() => this.steps.end(call, facts));
     return failure;
   }
@@ -342,6 +342,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     this.state.stopped = true;
     this.state.queue.change(() => {
       this.state.abandoned.clear();
+      for (const attempt of this.state.kept.list()) this.steps.lifecycle.endKept(attempt);
       const facts = refusal.stopped(this.name);
       for (const call of [...this.state.inFlight.list(), ...this.state.fallingBack, ...this.state.waiting.list()])
         this.steps.end(call, facts);

@@ -98,6 +98,8 @@ export class CallProgress {
   idempotencyKey: string | undefined = undefined;
   /** Effect that it waits to be known of: whether it took place itself, or a call that equals it. */
   openEffect: unknown = undefined;
+  /** It has joined an equal call that is kept, or was given what that came to. */
+  joined = false;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
   /** Trail of a session's call that waited, or failed an attempt. */

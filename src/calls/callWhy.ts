@@ -56,11 +56,11 @@ export interface ReconcileWhy {
   readonly about: string;
   /** It is the answer of a call that this one equals; its own was not made. */
   readonly held: boolean;
-  /** State of it: it waits for its turn to be asked, is asked as of now, will be asked again, or that call is made again. */
-  readonly state: 'queued' | 'asking' | 'waiting' | 'repeating';
+  /** State of it: it waits for its turn to be asked, is asked as of now, will be asked again, that call goes on as it is kept, or it is made again. */
+  readonly state: 'queued' | 'asking' | 'waiting' | 'kept' | 'repeating';
   /** Number of times it was asked. */
   readonly probes: number;
-  /** Time until the probe has had its time, or the next one begins. */
+  /** Time until the probe has had its time, the next one begins, or the call is kept no longer. */
   readonly inMs?: number | undefined;
 }
 
@@ -96,7 +96,11 @@ export function whyOf<I, O>(
     const effect = waiting === 'reconciling' ? (call.progress.openEffect as OpenEffect<I, O> | undefined) : undefined;
     if (effect !== undefined) {
       const reconciling = reconcileWhyOf(effect, call, now);
-      const { probes, inMs } = reconciling;
+      const { probes, inMs, state } = reconciling;
+      if (state === 'kept') {
+        const end = { ...overall, inMs: call.progress.waitUntil - now };
+        return { phase: waiting, ...shared, reconciling, ...inOrder([end]) };
+      }
       const step = inMs === undefined ? overall : { id: `${probes}:reconcile`, rule: 'reconcile' as const, inMs };
       return { phase: waiting, ...shared, reconciling, ...inOrder([step, overall]) };
     }
@@ -122,7 +126,8 @@ function reconcileWhyOf<I, O>(effect: OpenEffect<I, O>, call: Call<I, O>, now: n
   const state = phase === 'over' ? 'repeating' : phase === 'writing' ? 'asking' : phase;
   const { tool, integration } = loss.answer;
   const about = { asks: rule.asks, about: tool ?? integration, held: effect.call !== call, state, probes } as const;
-  return state === 'repeating' || state === 'queued' ? about : { ...about, inMs: Math.max(0, due - now) };
+  const until = state === 'kept' ? (effect.kept?.givenUp?.due ?? now) : due;
+  return state === 'repeating' || state === 'queued' ? about : { ...about, inMs: Math.max(0, until - now) };
 }
 
 /** Returns the rule at the end of a wait, where that is not the end of the call's time. */

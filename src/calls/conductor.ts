@@ -127,6 +127,11 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
     });
   }
 
+  /** Work was kept for as long as it is kept. */
+  keepingOver(attempt: Attempt<Call<I, O>>): void {
+    this.state.queue.change(() => this.steps.reconciling.keepingOver(attempt));
+  }
+
   /** It is known whether a suspect server lives. */
   inquiryEnded(alive: boolean): void {
     const { queue, waiting, suspicion } = this.state;

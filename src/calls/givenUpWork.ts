@@ -7,6 +7,8 @@ export class GivenUpWork implements Deadline {
   heapIndex = -1;
   /** It outlived its grace. */
   abandoned = false;
+  /** It was not told to end, and gave its permit back: its grace is the time for which it is kept. */
+  kept = false;
   readonly since: number;
   /** Why its attempt was given up. */
   readonly facts: FailureFacts;

@@ -8,6 +8,7 @@ import { Circuit } from './circuit/circuit.ts';
 import { Draining } from './draining.ts';
 import { EffectQueue } from './recorder/effectQueue.ts';
 import type { MachineWatcher } from './circuit/machineLink.ts';
+import { KeptWork, type KeptWatcher } from './reconcile/keptWork.ts';
 import { OpenEffects } from './reconcile/openEffects.ts';
 import { Outage } from './outage.ts';
 import { Scopes } from './scopes.ts';
@@ -21,6 +22,7 @@ import type { DeadlineQueue } from './deadlineQueue.ts';
 export interface PathWatcher<I, O>
   extends CallWatcher<I, O>,
     AbandonmentWatcher<Attempt<Call<I, O>>>,
+    KeptWatcher<Attempt<Call<I, O>>>,
     MachineWatcher,
     SuspicionWatcher,
     ToolWatcher {
@@ -53,6 +55,7 @@ export class PathState<I, O> {
   /** Calls whose fallback runs. */
   readonly fallingBack = new Set<Call<I, O>>();
   readonly abandoned: AbandonedAttempts<Attempt<Call<I, O>>>;
+  readonly kept: KeptWork<I, O>;
   readonly circuit: Circuit<I, O>;
   readonly tools: ToolCircuits<I, O>;
   readonly scopes = new Scopes<I, O>();
@@ -73,6 +76,7 @@ export class PathState<I, O> {
     this.inFlight = new CallsInFlight(watcher, options.policy, options.clock.now());
     this.waiting = new WaitingCalls(options.deadlines, this.queue, () => this.circuit.link.flushSoon());
     this.abandoned = new AbandonedAttempts(options, watcher);
+    this.kept = new KeptWork(options, watcher);
     this.circuit = new Circuit(options, this, this.queue, watcher);
     this.tools = new ToolCircuits(options, this.queue, watcher);
     this.suspicion = new Suspicion(options, watcher);

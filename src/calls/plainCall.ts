@@ -139,13 +139,16 @@ export class PlainCalls<I, O> extends Conductor<I, O> {
 
   /** Finds out about settings that are not known. Those that belong to one caller are not held on to. */
   #lookAt(settings: CallSettings<I, O>): void {
+    const { openEffects } = this.state;
     const { rate, budget, everyEvent, byStep } = this.state.options;
-    const { fallback, stream, reconcile, scope, isPart, isProbe, isQuestion, isSentBefore } = settings;
+    const { fallback, stream, reconcile, keep, scope, isPart, isProbe, isQuestion, isSentBefore } = settings;
     this.#settings = isOfNobody(settings) ? settings : undefined;
     this.#lookAfterMs = firstLookMs(settings);
     this.#arePlain =
       (rate ?? budget ?? fallback ?? stream ?? reconcile ?? scope) === undefined &&
       ![everyEvent, byStep, isPart, isProbe, isQuestion, isSentBefore].includes(true) &&
+      // One that equals it may be under way still.
+      (keep === undefined || openEffects.isEmpty) &&
       settings.overallMs > 0;
   }
 

@@ -47,6 +47,7 @@ export function withoutCause(failure: FailureFacts): RecordedFailure {
     status: failure.status,
     code: failure.code,
     breaker: failure.breaker,
+    kept: failure.kept,
     alerts: failure.alerts,
     reason: failure.reason,
   };
@@ -109,8 +110,8 @@ export type HeldRow = Held<Exclude<FlightRow, PendingRow>>;
 
 /** Tells whether all calls without options of their own have these settings: nothing of a caller is in them. */
 export function isOfNobody<I, O>(settings: CallSettings<I, O>): boolean {
-  const { signal, fallback, stream, late, retried, givenUp, reconcileLog } = settings;
-  return (signal ?? fallback ?? stream ?? late ?? retried ?? givenUp ?? reconcileLog) === undefined;
+  const { signal, fallback, stream, keep, late, retried, givenUp, reconcileLog } = settings;
+  return (signal ?? fallback ?? stream ?? keep ?? late ?? retried ?? givenUp ?? reconcileLog) === undefined;
 }
 
 /** The row as it is written. @param wall - makes wall time of monotonic time. */

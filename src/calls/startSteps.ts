@@ -6,10 +6,14 @@ import type { AttemptSteps } from './attemptSteps.ts';
 import { type Call, toolName } from './call.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { CallSettings } from './callOptions.ts';
-import { inputKeyOf } from './reconcile/openEffects.ts';
+import type { LostAnswer } from '../policy/reconcileRule.ts';
+import { inputKeyOf, type Remembered } from './reconcile/openEffects.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 import type { CallTrace } from './tracing.ts';
+
+/** What a request asks for, as rules see it. */
+type Asked = Pick<LostAnswer, 'tool' | 'input'>;
 
 /** The beginning of a call that is not plain: its row with all that it is given, up to its first admission. */
 export class StartSteps<I, O> {
@@ -26,7 +30,7 @@ export class StartSteps<I, O> {
     const state = this.#state;
     const { options, queue, draining } = state;
     const { admission, settlement, reconciling } = this.#steps;
-    const { signal, reconcile } = settings;
+    const { signal, reconcile, keep } = settings;
     const key =
       reconcile?.kind === 'key' ? (settings.idempotencyKey ?? this.newKey(reconcile, input, settings)) : undefined;
     const sent = reconcile?.kind === 'key' && key !== undefined ? (reconcile.keyed(input as never, key) as I) : input;
@@ -44,7 +48,7 @@ export class StartSteps<I, O> {
     else if (draining.refuses(settings)) settlement.refuse(call, refusal.stopping(options.name));
     else {
       if (signal !== undefined) options.signals.watch(signal, call);
-      if (reconcile !== undefined && reconciling.holds(call)) {
+      if ((reconcile ?? keep) !== undefined && reconciling.holds(call)) {
         // It waits for the verdict on another call, or has been answered by one.
       } else if (settings.scope === undefined) admission.proceed(call, now);
       else this.#enterScope(call, settings.scope, now);
@@ -85,6 +89,20 @@ export class StartSteps<I, O> {
     const remembered =
       session === undefined || known === undefined ? undefined : openEffects.keyFor(session, known, clock.now());
     return remembered ?? newIdempotencyKey(random, clock.wallNow());
+  }
+
+  /** Tells whether a call of a session would not be made, as an equal one is or was kept. @param asked - what it asks for. */
+  joins(session: string, { tool, input }: Asked): boolean {
+    const { openEffects } = this.#state;
+    const key = openEffects.isEmpty ? undefined : inputKeyOf(tool, input);
+    return key !== undefined && openEffects.knows(session, tool, key);
+  }
+
+  /** Takes up what is known of a call that an earlier process had kept. @param asked - what it asked for. */
+  restoreKept(session: string, { tool, input }: Asked, known: Remembered): void {
+    const key = inputKeyOf(tool, input);
+    if (key !== undefined && !this.joins(session, { tool, input }))
+      this.#state.openEffects.remember(session, key, known);
   }
 
   #enterScope(call: Call<I, O>, scope: string, now: number): void {

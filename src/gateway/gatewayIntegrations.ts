@@ -10,7 +10,7 @@ import { CallableHttp } from '../integrations/http/httpIntegration.ts';
 import { httpKeys } from '../integrations/http/httpOptions.ts';
 import { effectOfRequest } from '../integrations/http/httpRequest.ts';
 import { refusedStream } from '../integrations/http/fetchFailure.ts';
-import { mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
+import { mcpKeepMs, mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import { subprocessKeys } from '../integrations/subprocess/subprocessOptions.ts';
 import { type Effect } from '../policy/effects.ts';
@@ -34,7 +34,8 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
   const port = probePort(targets);
 
   /** Gathers what an integration says about its calls, and what is configured for it; checked before anything of it is started. */
-  const aboutTools = (name: string, { effect, tools, reconcile }: Declared, forms: ToolForms): AboutTools => ({
+  const aboutTools = (name: string, { effect, tools, reconcile, keepMs }: Declared, forms: ToolForms): AboutTools => ({
+    keepMs,
     effect: policies.effectOf(name, effect),
     tools: reconciledTools(name, policies.toolsOf(name, tools), policies.reconcileOf(name, reconcile), forms, port),
     forms,
@@ -92,8 +93,8 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     http(name, httpOptions) {
       declare(name);
-      const { effect: declared, reconcile } = readGiven(name, httpOptions, httpKeys);
-      const about = aboutTools(name, { effect: declared, reconcile }, httpForms);
+      const { effect: declared, reconcile, keepMs } = readGiven(name, httpOptions, httpKeys);
+      const about = aboutTools(name, { effect: declared, reconcile, keepMs }, httpForms);
       policies.refuseAbout(name, 'an HTTP API', ['whenAlive', 'spinning']);
       const { path, streamedBy } = superviseHttp(runtime, name, httpOptions);
       register(path, about, (_tool, input) => input ?? {}, {
@@ -104,8 +105,8 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     mcpServer(name, mcpOptions) {
       declare(name);
-      const { effect: declared, reconcile } = readGiven(name, mcpOptions, mcpKeysFor(mcpOptions));
-      const about = aboutTools(name, { effect: declared, tools: mcpOptions.tools, reconcile }, mcpForms);
+      const { effect: declared, reconcile, keepMs = mcpKeepMs } = readGiven(name, mcpOptions, mcpKeysFor(mcpOptions));
+      const about = aboutTools(name, { effect: declared, tools: mcpOptions.tools, reconcile, keepMs }, mcpForms);
       const { effect } = about;
       const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, about.tools);
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
@@ -133,12 +134,15 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
 }
 
 interface AboutTools {
+  readonly keepMs: number | undefined;
   readonly effect: Effect | undefined;
   readonly tools: Tools;
   readonly forms: ToolForms;
 }
 
-type Declared = Pick<FunctionOptions, 'effect' | 'tools' | 'reconcile'>;
+interface Declared extends Pick<FunctionOptions, 'effect' | 'tools' | 'reconcile'> {
+  readonly keepMs?: number | undefined;
+}
 
 /** Lets rules reach the tools of a gateway. */
 export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {

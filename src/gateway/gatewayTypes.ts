@@ -51,6 +51,11 @@ export const functionKeys = {
   tools: toolsKey,
   /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
   reconcile: reconcileKey,
+  /**
+   * Time for which a call of a session goes on after a limit has ended it, in ms; 0 is none. The same call, made again by its session, joins it or gets its
+   * answer. At most 32 at a time. For work that goes on by itself. @defaultValue 0
+   */
+  keepMs: duration({ zero: true, default: 0 }),
 };
 
 /** Options for supervising calls of a function. */

@@ -1,4 +1,5 @@
 import { canonicalJson } from './text/canonicalJson.ts';
+import type { FailureFacts } from './failures/failure.ts';
 import type { LostAnswer, MappedValue, ToolRule } from './reconcileRule.ts';
 
 /** Finding of a rule: the verdict, how it is known in words, and what the call would have answered, where it gives that. */
@@ -7,6 +8,8 @@ export interface Finding {
   readonly how: string;
   /** Present where there is one; it may be undefined. */
   readonly result?: { readonly value: unknown } | undefined;
+  /** The failure that it ended with, as it was answered. */
+  readonly failed?: FailureFacts | undefined;
   /** Nobody could be asked as of now, and said when that will be; in ms from now. */
   readonly againInMs?: number | undefined;
 }

@@ -16,6 +16,7 @@ import type { Reconciler } from './reconciler.ts';
 import { readGiven } from './options/readOptions.ts';
 
 const ofIntegration = 'that of the integration';
+const keepHelp = 'How long a call goes on after a limit ended it: the same call, made again, joins it. 0: it is ended.';
 
 /** The options of a tool. */
 const toolKeys = {
@@ -32,6 +33,11 @@ const toolKeys = {
   longRunningMs: duration({
     help: 'Declares the tool long-running: its own limit on a call and each attempt, in place of those and of the watchdog. The limit without a sign of life stays: `idleMs`, or `whenAlive: "wait"` of an MCP server.',
   }),
+  /**
+   * Time for which a session's call goes on after a limit has ended it, in ms; 0 is none. The same call made again joins it, and gets its answer once.
+   * @defaultValue that of the integration
+   */
+  keepMs: duration({ zero: true, usually: ofIntegration, help: keepHelp }),
   /** Its calls are polls: equal answers are waiting, and equal failures are told of at most. @defaultValue false */
   poll: boolean({ help: 'Its calls are polls: equal answers are no repetition, and equal failures end nothing.' }),
   /** Its calls may repeat in any way: they are no repetition (`session.spinning`). @defaultValue they are judged */

@@ -2,7 +2,7 @@ import type { Fact, FactOf } from '../policy/facts/facts.ts';
 import type { Failure, FailureFacts } from '../policy/failures/failure.ts';
 import { isRetryable } from '../policy/failures/repetition.ts';
 import { messageId } from './mailbox.ts';
-import type { LostCall, Recovered } from './sessionStore.ts';
+import type { LostCall, Recovered, StoredVerdict } from './sessionStore.ts';
 import { errorResult, type ToolResult } from './toolResult.ts';
 
 /** The answer to a call whose gateway died: it was dispatched, for all that is known, and its answer is lost. */
@@ -35,6 +35,14 @@ export function lostCallFact(call: LostCall): FactOf<'session.tool_failed'> {
 export function lostFacts({ tool }: Pick<LostCall, 'tool'>): FailureFacts {
   return { kind: 'crash', message: `The gateway ended while ${tool} was under way`, outcome: 'unknown' };
 }
+
+/** Mark of a kept call whose late answer, or the word that this is lost, an equal call was given. */
+export const lateGiven: StoredVerdict = {
+  verdict: 'done',
+  how: 'a later call was given its answer',
+  late: true,
+  given: true,
+};
 
 function lost({ integration, tool, effect }: LostCall): Failure {
   const facts = lostFacts({ tool });

@@ -2,7 +2,7 @@ import { withoutSecrets } from './toolResult.ts';
 import type { Outcome } from '../policy/failures/failure.ts';
 import { show } from '../policy/options/options.ts';
 import type { Envelope } from './acceptance.ts';
-import { lostCallResult, recoveredFacts } from './lostCall.ts';
+import { lateGiven, lostCallResult, recoveredFacts } from './lostCall.ts';
 import { OpenCalls } from './openCalls.ts';
 import type { Message, MessageName } from './mailbox.ts';
 import {
@@ -251,6 +251,10 @@ export class Persistence {
     const past = this.#past?.(this.#scope.historyLimit);
     if (past === undefined) return;
     this.#past = undefined;
+    const { tools, clock } = this.#scope;
+    const { ledger } = this;
+    for (const row of past.kept ?? [])
+      tools.restoreKept(row, clock.wallNow(), () => void ledger?.reconciled(row.call, lateGiven, clock.wallNow()));
     for (const [key, number, mail] of past.keys) this.#remember(key, { number, mail, kept: durable });
     this.#owner.recalled(past);
   }

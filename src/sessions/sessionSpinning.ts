@@ -47,7 +47,7 @@ export class SessionSpinning {
     const results = entries.filter((entry) => entry.type === 'tool_result').slice(-defaultWindow);
     for (const { turn, call, result, at } of results) {
       const entry = calls.get(call);
-      if (entry === undefined) continue;
+      if (entry === undefined || result.joined === true) continue;
       // Of a message its last delivery is kept, and the calls of all.
       const message = messages.find((each) => each.turn >= turn)?.id;
       const { seen } = this.begin(entry, message, scope.tools.effect(entry.integration, entry.tool, entry.input));

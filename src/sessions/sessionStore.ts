@@ -57,6 +57,17 @@ export interface StoredVerdict {
   readonly how: string;
   /** Its agent had been answered before. */
   readonly late: boolean;
+  /** An equal call was given what became of it, once. @defaultValue none was */
+  readonly given?: true | undefined;
+}
+
+/** A call that a limit had ended, and that went on when its agent had been answered: an equal call is to be given what became of it. */
+export interface KeptCallRow
+  extends Pick<LostCall, 'session' | 'call' | 'integration' | 'tool' | 'effect' | 'startedAt' | 'input'> {
+  /** In wall time. */
+  readonly until: number;
+  /** Its answer, where that came. */
+  readonly late?: { readonly result: ToolResult; readonly at: number } | undefined;
 }
 
 /** A mail as its owner takes it. */
@@ -108,6 +119,8 @@ export interface Past {
   readonly history: readonly HistoryEntry[];
   /** Keys in use and the messages they belong to, oldest first. */
   readonly keys: readonly (readonly [key: string, message: number, mail?: number | undefined])[];
+  /** Calls of the history that are kept, oldest first. @defaultValue none */
+  readonly kept?: readonly KeptCallRow[] | undefined;
   readonly lastMessage: number;
   readonly lastTurn: number;
   readonly lastSeq: number;

@@ -1,4 +1,4 @@
-import { effectUnder, type CallSettings, type StreamReader } from '../calls/callOptions.ts';
+import { effectUnder, type CallSettings, type KeepRule, type StreamReader } from '../calls/callOptions.ts';
 import type { CallPath } from '../calls/callPath.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Operation } from '../calls/operation.ts';
@@ -15,7 +15,9 @@ import type { ToolCallRetry } from '../policy/toolCallRetry.ts';
 import { toolLimits, type ToolSettings, type Tools } from '../policy/toolOptions.ts';
 import type { CheckedReading } from '../streams/httpReading.ts';
 import { lostFacts } from './lostCall.ts';
-import type { CallRule, LostCall } from './sessionStore.ts';
+import type { Finding } from '../policy/reconcileMatch.ts';
+import type { CallRule, KeptCallRow, LostCall } from './sessionStore.ts';
+import type { ToolResult } from './toolResult.ts';
 import type { TargetWhy } from './why.ts';
 
 /** Way of a session to its tools; retries of a session's call are decided by the session's policy alone. */
@@ -37,6 +39,8 @@ export interface ToolCallSettings
     CallSettings<unknown, unknown>,
     'overallMs' | 'effect' | 'signal' | 'scope' | 'replace' | 'late' | 'spent' | 'idempotencyKey' | 'reconcileLog'
   > {
+  /** Follows it where it is kept. */
+  readonly keep: Pick<KeepRule, 'fresh' | 'given' | 'failed'>;
   readonly session: string;
   /** Its id in the history and the ledger. */
   readonly call: string;
@@ -51,6 +55,8 @@ export interface ToolTarget {
   readonly path: CallPath<unknown, unknown>;
   readonly effect: Effect | undefined;
   readonly tools: Tools;
+  /** Time for which its calls are kept, in ms, where a tool does not say. @defaultValue 0 */
+  readonly keepMs?: number | undefined;
   /** Tells the effect of a tool call from its input, where the tool says nothing: the method of an HTTP request. Must not throw. */
   readonly effectOf?: ((input: unknown) => Effect | undefined) | undefined;
   /** Makes the integration's request of a tool call. */
@@ -95,6 +101,7 @@ export function createToolPort(
         effect: effectUnder(reconcile, options.effect ?? own?.effect ?? target.effectOf?.(input) ?? target.effect),
         learnedEffect: own?.learnedEffect,
         reconcile,
+        keep: options.stream === undefined ? keepOf(target, own, options.keep) : undefined,
         label: tool,
         session: options.session,
         ledgerCall: options.call,
@@ -181,6 +188,21 @@ export function createToolPort(
           : target.path.starts.recover(request, settings, { startedAt, facts: lostFacts(lost) }, settled);
       return { why: () => target.path.why(made) };
     },
+    /** Tells whether a call of a session would not be made, as an equal one is or was kept. */
+    joins(integration: string, tool: string, input: unknown, session: string): boolean {
+      const target = targets.get(integration);
+      return target?.path.starts.joins(session, target.forms.about(target.request(tool, input))) === true;
+    },
+    /** Takes up a call that an earlier process had kept. */
+    restoreKept(row: KeptCallRow, wallNow: number, given: () => void): void {
+      const { session, call, integration, tool, input, effect, startedAt, until, late } = row;
+      const target = targets.get(integration);
+      if (target === undefined || effect === 'readOnly') return;
+      const at = clock.now() - Math.max(0, wallNow - (late?.at ?? until));
+      const kept = { id: call, startedAt: clock.now() - Math.max(0, wallNow - startedAt), given };
+      const about = target.forms.about(target.request(tool, input));
+      target.path.starts.restoreKept(session, about, { at, kept, finding: findingOf(late?.result) });
+    },
     /** Gives the limit a tool declares for itself, in ms, when it is long-running. */
     longRunningMs: (integration: string, tool: string) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     /** Gives what a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */
@@ -211,6 +233,24 @@ export function createToolPort(
       };
     },
   };
+}
+
+/** What became of a call that an earlier process had kept: without an answer that was written down it ended with that. */
+function findingOf(result: ToolResult | undefined): Finding {
+  if (result === undefined) return { verdict: 'unknown', how: 'the gateway that kept it ended before its answer came' };
+  if (result.status === 'ok') return { verdict: 'done', how: 'its answer came late', result };
+  const failed = { kind: 'permanent', message: result.error, outcome: 'failed' } as const;
+  return { verdict: 'done', how: 'it answered late with a failure', failed };
+}
+
+/** Keeps a call where its integration or its tool says for how long. */
+function keepOf(
+  { keepMs = 0, forms }: ToolTarget,
+  own: ToolSettings | undefined,
+  log: ToolCallSettings['keep'],
+): KeepRule | undefined {
+  const ms = own?.keepMs ?? keepMs;
+  return ms > 0 ? { ms, about: forms.about, ...log } : undefined;
 }
 
 /** A session resumes by the input of its tool; its integration takes requests. */

@@ -156,7 +156,11 @@ export const toolCallKeys = {
    * earlier delivery was. Calls that change nothing, or nothing more, are made again. With a reconcile rule it is always so. @defaultValue false
    */
   once: boolean(),
-  /** Cancels the call when aborted. @defaultValue the turn’s alone */
+  /** Asks anew: the call joins no equal one that a limit has ended and that goes on, and is not given its late answer. @defaultValue false */
+  fresh: boolean(),
+  /**
+   * Cancels the call when aborted; with the reason of a limit, as that of `AbortSignal.timeout`, it is kept where it may be. @defaultValue the turn’s alone
+   */
   signal,
 };
 

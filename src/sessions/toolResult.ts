@@ -12,7 +12,9 @@ export interface ToolSuccess<T> {
   readonly retries: number;
   /** The answer was lost, and it was found out that the call took place: how, in words. The value is what a reconcile rule gave. */
   readonly reconciled?: string | undefined;
-  /** Sentence of unwedge's for the agent: the call repeats (`session.spinning`). The value of an MCP tool has it as its last text too. @defaultValue none */
+  /** It was not made: the same call was under way still, or had been answered since a limit ended it. @defaultValue it was made */
+  readonly joined?: true | undefined;
+  /** Sentence of unwedge's for the agent: the call repeats (`session.spinning`), or was not made. The value of an MCP tool has it as its last text too. @defaultValue none */
   readonly note?: string | undefined;
 }
 
@@ -29,6 +31,8 @@ export interface ToolError {
   readonly retryable?: boolean | undefined;
   /** Earliest time to try again, in ms from now; absent where nobody said. */
   readonly retryAfterMs?: number | undefined;
+  /** It was not made: the same call was under way still, or had ended since a limit ended it. @defaultValue it was made */
+  readonly joined?: true | undefined;
   /** Sentence of unwedge's at the end of `error`: the call repeats (`session.spinning`). @defaultValue none */
   readonly note?: string | undefined;
 }
@@ -43,6 +47,8 @@ export interface SyntheticToolError extends ToolError {
   readonly elapsedMs: number;
   readonly attempts: number;
   readonly retryable: boolean;
+  /** Wall time in ms since the epoch until which the same call made again gets its answer. @defaultValue its work has ended */
+  readonly keptUntil?: number | undefined;
 }
 
 /** Kinds that end a call without an answer from the other side. */

@@ -14,7 +14,8 @@ import type { CheckedToolCall } from './toolRequest.ts';
 import { EarlierAnswers } from './earlierAnswers.ts';
 import type { PendingCall, ToolCallSettings, ToolStreaming } from './toolPort.ts';
 import type { JudgedCall, SessionSpinning } from './sessionSpinning.ts';
-import { errorResult, type ToolResult, withoutSecrets } from './toolResult.ts';
+import { errorResult, noted, type ToolResult, withoutSecrets } from './toolResult.ts';
+import { lateGiven } from './lostCall.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 import { callRule, type EndedCallWhy, type WatchedCall, watchdogRule } from './why.ts';
 import { messageOf } from '../policy/failures/thrown.ts';
@@ -39,6 +40,8 @@ interface OpenCall extends Deadline {
   firedBy: OrderNote | undefined;
   readonly resolve: ToolAnswered;
   judged: JudgedCall | undefined;
+  /** It joins an equal call that is or was kept, as far as that is known. */
+  joins: boolean;
 }
 
 /** Leaves what a stop ends before it is known what became of it to the next start, whose rule finds that out. */
@@ -191,6 +194,7 @@ export class TurnCalls {
       rule: undefined,
       firedBy: undefined,
       judged: undefined,
+      joins: false,
     };
     const rounds = this.#open.size === 0 ? 1 : 0;
     this.#open.set(id, call);
@@ -226,7 +230,11 @@ export class TurnCalls {
     const effect = options.effect ?? tools.effect(integration, tool, input);
     const entry = { type: 'tool_call', turn, call: id, integration, tool, input, at } as const;
     // The end of a stream does not hold what it said: its successes are not known to be alike.
-    call.judged = this.#repetition()?.begin(entry, message, stream === undefined ? effect : undefined);
+    // A call that joins one that goes on repeats nothing.
+    call.joins = stream === undefined && options.fresh !== true && tools.joins(integration, tool, input, session);
+    call.judged = call.joins
+      ? undefined
+      : this.#repetition()?.begin(entry, message, stream === undefined ? effect : undefined);
     const seq = history.addCall(entry);
     const declaredMs = options.longRunningMs ?? tools.longRunningMs(integration, tool);
     const limitMs = declaredMs ?? watchdog.toolCallMs;
@@ -244,7 +252,13 @@ export class TurnCalls {
       // A hair longer than the watchdog's limit: when both have come, it is the watchdog that names the reason.
       overallMs: limitMs + 1,
       longRunning: declaredMs !== undefined,
-      late: (value) => this.#late(call, value),
+      late: (value) => this.#late(call, { status: 'ok', value, retries: 0 }),
+      keep: {
+        fresh: options.fresh,
+        given: () => void ledger?.reconciled(id, lateGiven, clock.wallNow()),
+        failed: ({ message }) =>
+          this.#late(call, { status: 'error', error: this.#scope.clean(message), retries: 0, recoverable: false }),
+      },
       spent: (costs) => this.#scope.budget?.spend(costs, turn),
       stream,
     };
@@ -302,17 +316,19 @@ export class TurnCalls {
     else {
       const { value, reconciled } = outcome;
       const retries = Math.max(0, attempts - 1);
-      this.#answer(call, { status: 'ok', value, retries, ...(reconciled !== undefined && { reconciled }) });
+      const result = { status: 'ok', value, retries, ...(reconciled !== undefined && { reconciled }) } as const;
+      const isJoined = call.joins && attempts === 0;
+      this.#answer(call, isJoined ? noted({ ...result, joined: true }, `(Not done again: ${reconciled}.)`) : result);
     }
   }
 
-  /** Never given to the agent, which has its answer; kept beside it for people. */
-  #late({ id, tool }: OpenCall, value: unknown): void {
+  /** Never given to this call, which has its answer; kept beside it for people, and for an equal call. */
+  #late({ id, tool }: OpenCall, result: ToolResult): void {
     // It is of an earlier attempt: the call is still being tried, and has no answer it could be late for.
     if (this.#open.has(id)) return;
     const { clock, facts } = this.#scope;
     facts.tell({ type: 'session.late_result', session: this.#scope.id, turn: this.#turn.number, call: id, tool });
-    void this.#turn.ledger?.settle(id, { status: 'ok', value, retries: 0 }, 0, clock.wallNow());
+    void this.#turn.ledger?.settle(id, result, 0, clock.wallNow());
   }
 
   #watchdogFired(call: OpenCall, limitMs: number): void {
@@ -345,7 +361,8 @@ export class TurnCalls {
     if (!this.#open.has(call.id)) return;
     const { id: session, clean, clock, facts } = this.#scope;
     const failure = withoutSecrets(told, clean);
-    const result = errorResult(failure, clock.now() - call.startedAt);
+    const made = errorResult(failure, clock.now() - call.startedAt);
+    const result: typeof made = call.joins && failure.attempts === 0 ? { ...made, joined: true } : made;
     this.#answer(call, result, failure);
     const { id, integration, tool } = call;
     const { kind, outcome, effect, message } = failure;

@@ -3,13 +3,15 @@ import type { HistoryEntry } from '../sessions/history.ts';
 import { type Message, messageId, type MessageName } from '../sessions/mailbox.ts';
 import type {
   DeadLetterReason,
+  KeptCallRow,
   LostCall,
   Past,
   Recovered,
   RecoveryLimits,
+  StoredVerdict,
   WaitingMessage,
 } from '../sessions/sessionStore.ts';
-import type { ToolResult } from '../sessions/toolResult.ts';
+import type { SyntheticToolError, ToolResult } from '../sessions/toolResult.ts';
 import type { Row } from './dialect.ts';
 import { fromJson } from '../policy/text/storedJson.ts';
 
@@ -42,6 +44,10 @@ export interface CallRow extends Omit<LostCall, 'effect' | 'input' | 'rule'> {
   readonly seq: number;
   /** Absent while it is pending. */
   readonly settled: { readonly result: string; readonly seq: number; readonly at: number } | undefined;
+  /** A second result, which came after that. */
+  readonly late: { readonly result: string; readonly at: number } | undefined;
+  /** JSON, where something was found out about it. */
+  readonly verdict: string | undefined;
 }
 
 /** The messages without an end of a session that is claimed. */
@@ -89,7 +95,7 @@ export function lostCall({
   startedAt,
   idempotencyKey,
   ...row
-}: CallRow): LostCall {
+}: Omit<CallRow, 'late' | 'settled' | 'verdict'>): LostCall {
   const effect = effects.find((known) => known === row.effect);
   const rule = row.rule === 'ask' || row.rule === 'key' ? row.rule : undefined;
   const input = fromJson(row.input)?.value;
@@ -208,5 +214,19 @@ export function toCallRow(row: Row): CallRow {
       row['state'] === 'settled'
         ? { result: String(row['result']), seq: Number(row['result_seq']), at: Number(row['settled_at']) }
         : undefined,
+    late:
+      typeof row['late_result'] === 'string' ? { result: row['late_result'], at: Number(row['late_at']) } : undefined,
+    verdict: typeof row['verdict'] === 'string' ? row['verdict'] : undefined,
   };
+}
+
+/** The calls that are kept, of these: a limit ended each, and no equal call was given what became of it. */
+export function keptOf(rows: readonly CallRow[]): readonly KeptCallRow[] {
+  return rows.flatMap((row): readonly KeptCallRow[] => {
+    const { keptUntil: until } = (fromJson(row.settled?.result)?.value ?? {}) as Partial<SyntheticToolError>;
+    const found = fromJson(row.verdict)?.value as Partial<StoredVerdict> | undefined;
+    if (typeof until !== 'number' || found?.given === true) return [];
+    const result = fromJson(row.late?.result)?.value as ToolResult | undefined;
+    return [{ ...lostCall(row), until, late: row.late && result && { result, at: row.late.at } }];
+  });
 }

@@ -31,6 +31,8 @@ export function recordingToolPort(world: World): ToolPort {
     ruleOf: (...call) => port.ruleOf(...call),
     canRecover: (call) => port.canRecover(call),
     recover: (...call) => port.recover(...call),
+    joins: (...call) => port.joins(...call),
+    restoreKept: (...row) => port.restoreKept(...row),
     call: (integration, tool, input, options, settled) => {
       const target = world.integration(integration);
       if (target === undefined) return port.call(integration, tool, input, options, settled);

@@ -2,6 +2,7 @@ import { canonicalJson } from '../../policy/text/canonicalJson.ts';
 import type { Finding } from '../../policy/reconcileMatch.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
 import type { LostAnswer } from '../../policy/reconcileRule.ts';
+import type { Attempt } from '../attempt.ts';
 import type { Call } from '../call.ts';
 import type { Deadline } from '../deadlineQueue.ts';
 import type { AskingRule } from '../../policy/reconciler.ts';
@@ -35,9 +36,11 @@ export class OpenEffect<I, O> implements Deadline {
   readonly held = new Set<Call<I, O>>();
   /**
    * `writing`: the ledger is told. `queued`: its probe waits for its turn. `asking`: that is under way. `waiting`: for the time of the next.
-   * `repeating`: it did not happen, and its call is made again. `over`: nothing of it is open.
+   * `kept`: nobody is asked, its own answer is waited for. `repeating`: it did not happen, and its call is made again. `over`: nothing of it is open.
    */
-  phase: 'writing' | 'queued' | 'asking' | 'waiting' | 'repeating' | 'over' = 'writing';
+  phase: 'writing' | 'queued' | 'asking' | 'waiting' | 'kept' | 'repeating' | 'over' = 'writing';
+  /** Its attempt, while that goes on as it is kept. */
+  kept: Attempt<Call<I, O>> | undefined = undefined;
   /** Probes made for this loss. */
   probes = 0;
   /** Number of those that count against the rule's attempts. */
@@ -64,7 +67,7 @@ export class OpenEffect<I, O> implements Deadline {
 
   /** True while it is asked for the fate of the call. */
   get isAsked(): boolean {
-    return this.phase !== 'repeating' && this.phase !== 'over';
+    return this.phase !== 'repeating' && this.phase !== 'over' && this.phase !== 'kept';
   }
 
   /** From when on the rule vouches that the other side acts no more; `Infinity` where it says nothing of it. */
@@ -95,11 +98,25 @@ const rememberedMs = 600_000;
 /** Sessions of which something is remembered. */
 const mostSessions = 1000;
 
+/** Longest answers that are remembered of an integration, in bytes, all together. */
+const mostBytes = 10_000_000;
+
 /** Knowledge for an equal call of the session: a verdict that came too late for its own call, or the key of a call whose outcome is unknown. */
-interface Remembered {
+export interface Remembered {
   readonly at: number;
   readonly finding?: Finding | undefined;
   readonly key?: string | undefined;
+  /** The call that it is of, where that was kept. */
+  readonly kept?: KeptCall | undefined;
+}
+
+/** A call that was kept, as later ones are told of it. */
+export interface KeptCall {
+  readonly id: string;
+  /** In monotonic ms. */
+  readonly startedAt: number;
+  /** As in its rule. */
+  readonly given: (() => void) | undefined;
 }
 
 /** The effects of an integration's calls that are open, and what later calls of the session are to know of earlier ones. */
@@ -144,7 +161,9 @@ export class OpenEffects<I, O> {
     return undefined;
   }
 
-  remember(session: string, key: string, what: Remembered): void {
+  /** Remembers for an equal call. An answer for which there is no room is remembered without its value. */
+  remember(session: string, key: string, given: Remembered): void {
+    const what = this.#fitting(given);
     const ofSession = this.#remembered.get(session) ?? new Map<string, Remembered>();
     // Anew, so that the latest are last.
     this.#remembered.delete(session);
@@ -162,13 +181,34 @@ export class OpenEffects<I, O> {
   }
 
   /** Returns a finding that came too late for its own call, for an equal one; once. */
-  recall(session: string, key: string, now: number): Finding | undefined {
+  recall(session: string, key: string, now: number): (Remembered & { readonly finding: Finding }) | undefined {
     const ofSession = this.#remembered.get(session);
     const known = ofSession?.get(key);
-    if (ofSession === undefined || known === undefined) return undefined;
+    if (ofSession === undefined || known?.finding === undefined) return undefined;
     ofSession.delete(key);
     if (ofSession.size === 0) this.#remembered.delete(session);
-    return known.at > now - rememberedMs ? known.finding : undefined;
+    return known.at > now - rememberedMs ? { ...known, finding: known.finding } : undefined;
+  }
+
+  /** Tells whether an equal call of a session would join one, or be given what one came to. */
+  knows(session: string, tool: string | undefined, inputKey: string): boolean {
+    if (this.#remembered.get(session)?.get(inputKey)?.finding !== undefined) return true;
+    return this.holding(session, tool, inputKey)?.inputKey === inputKey;
+  }
+
+  #fitting(what: Remembered): Remembered {
+    const { finding, at } = what;
+    if (finding?.result === undefined) return what;
+    let bytes = bytesOf(finding);
+    for (const [session, ofSession] of this.#remembered) {
+      for (const [key, known] of ofSession)
+        if (known.at <= at - rememberedMs) ofSession.delete(key);
+        else bytes += bytesOf(known.finding);
+      if (ofSession.size === 0) this.#remembered.delete(session);
+    }
+    if (bytes <= mostBytes) return what;
+    const how = `${finding.how}; its answer was too large to be kept`;
+    return { ...what, finding: { verdict: finding.verdict, how } };
   }
 
   /** The key that is remembered for a call, for as long as no call with it was answered. */
@@ -188,6 +228,16 @@ export class OpenEffects<I, O> {
   clear(): void {
     this.#effects.clear();
     this.#remembered.clear();
+  }
+}
+
+/** Size of an answer as JSON; one that is none has no end. */
+function bytesOf(finding: Finding | undefined): number {
+  if (finding?.result === undefined) return 0;
+  try {
+    return JSON.stringify(finding.result.value)?.length ?? 0;
+  } catch {
+    return Number.POSITIVE_INFINITY;
   }
 }
 

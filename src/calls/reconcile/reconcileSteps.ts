@@ -1,15 +1,24 @@
-import type { FailureFacts, Outcome } from '../../policy/failures/failure.ts';
+import type { FactMap } from '../../policy/facts/facts.ts';
+import type { FailureFacts, FailureKind, Outcome } from '../../policy/failures/failure.ts';
 import type { Finding } from '../../policy/reconcileMatch.ts';
-import { leavesEffectOpen } from '../../policy/failures/repetition.ts';
+import { leavesEffectOpen, mayRetry } from '../../policy/failures/repetition.ts';
+import { formatDuration } from '../../policy/text/duration.ts';
 import type { AdmissionSteps } from '../admissionSteps.ts';
 import type { Attempt } from '../attempt.ts';
+import type { AttemptLifecycle } from '../attemptLifecycle.ts';
 import type { Call } from '../call.ts';
-import { inputKeyOf, type Loss, OpenEffect } from './openEffects.ts';
+import { inputKeyOf, type KeptCall, type Loss, OpenEffect } from './openEffects.ts';
 import type { PathState } from '../pathState.ts';
-import { foundFacts } from '../../policy/reconciler.ts';
+import { type AskingRule, foundFacts } from '../../policy/reconciler.ts';
 import { ProbeSteps } from './probeSteps.ts';
 import * as refusal from '../refusal.ts';
 import type { Settlement } from '../settlement.ts';
+
+interface ReconcileParts<I, O> {
+  readonly settlement: Settlement<I, O>;
+  readonly admission: AdmissionSteps<I, O>;
+  readonly lifecycle: AttemptLifecycle<I, O>;
+}
 
 /** Goes on with a call of which it is known that it did not happen. */
 type Decide<I, O> = (call: Call<I, O>, facts: FailureFacts) => void;
@@ -22,31 +31,33 @@ export class ReconcileSteps<I, O> {
   readonly #state: PathState<I, O>;
   readonly #settlement: Settlement<I, O>;
   readonly #admission: AdmissionSteps<I, O>;
+  readonly #lifecycle: AttemptLifecycle<I, O>;
   readonly #decide: Decide<I, O>;
   readonly #probes: ProbeSteps<I, O>;
 
   constructor(
     state: PathState<I, O>,
-    settlement: Settlement<I, O>,
-    admission: AdmissionSteps<I, O>,
+    { settlement, admission, lifecycle }: ReconcileParts<I, O>,
     decide: Decide<I, O>,
   ) {
     this.#state = state;
     this.#settlement = settlement;
     this.#admission = admission;
+    this.#lifecycle = lifecycle;
     this.#decide = decide;
     this.#probes = new ProbeSteps(state, (effect, finding) => this.#settle(effect, finding));
     settlement.reconciled = (call, outcome) => this.#callSettled(call, outcome);
   }
 
-  /** An attempt of a call with a rule failed. @returns whether the call waits now, or has ended, as its effect is open. */
+  /** An attempt of a call with a rule, or that is kept, failed. @returns whether the call waits now, or has ended, as its effect is open. */
   attemptFailed(call: Call<I, O>, facts: FailureFacts): boolean {
     const now = this.#now();
     const effect = this.#open(call, facts, now);
     if (effect === undefined) return false;
     // Out of time: the question goes on behind it.
-    if (now >= call.overallDue) this.#settlement.fail(call, facts);
-    else this.#state.waiting.add(call, 'reconciling', call.overallDue);
+    const due = effect.phase === 'kept' ? this.#patience(effect, now) : call.overallDue;
+    if (now >= due) this.#settlement.fail(call, facts);
+    else this.#state.waiting.add(call, 'reconciling', due);
     return true;
   }
 
@@ -56,38 +67,111 @@ export class ReconcileSteps<I, O> {
   }
 
   /** The answer of an attempt came after all. @returns whether its call is answered with it. */
-  answeredLate({ call, number }: Attempt<Call<I, O>>, value: O): boolean {
+  answeredLate(attempt: Attempt<Call<I, O>>, value: O): boolean {
+    const { call, number } = attempt;
     const effect = effectOf(call);
-    if (effect?.call !== call || !effect.isAsked || effect.loss.attempt !== number) return false;
+    const isIts = effect?.call === call && effect.isAsked && effect.loss.attempt === number;
+    if (effect === undefined || (!isIts && effect.kept !== attempt)) return false;
     const isWaitedFor = call.waiting === 'reconciling';
+    this.#leave(effect, 'answered');
     this.#settle(effect, { verdict: 'done', how: 'its answer came late', result: { value } });
     return isWaitedFor;
   }
 
-  /** A new call of a session: it waits for an open effect that it might repeat, or is answered with what was found out too late. @returns whether it is. */
+  /** The work of an attempt that is kept ended with a failure. */
+  keptFailed(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
+    const { call } = attempt;
+    const effect = effectOf(call);
+    if (effect?.kept !== attempt) return;
+    const { keep } = call.settings;
+    const isLost = facts.outcome === 'unknown' && endsWork.has(facts.kind);
+    this.#leave(effect, isLost ? 'lost' : 'failed');
+    const { message } = facts;
+    if (isLost) this.#ended(effect, { verdict: 'unknown', how: `its work ended without an answer: ${message}` }, facts);
+    else {
+      if ((call.settled || call.failed) && keep?.failed !== undefined) this.#state.queue.call(keep.failed, facts);
+      this.#ended(
+        effect,
+        { verdict: 'done', how: `it answered late with a failure: ${message}`, failed: facts },
+        facts,
+      );
+    }
+  }
+
+  /** Nobody waits for the answer of an attempt any more that was kept for so long. */
+  keepingOver(attempt: Attempt<Call<I, O>>): void {
+    const effect = effectOf(attempt.call);
+    if (effect?.kept !== attempt) return;
+    this.#leave(effect, 'expired');
+    const { kept: _, ...facts } = effect.loss.facts;
+    this.#ended(effect, { verdict: 'unknown', how: 'no answer came for as long as it was kept' }, facts);
+  }
+
+  /** A call that waits for one that is kept is called off: that is no longer wanted, unless others wait for it. */
+  calledOff(call: Call<I, O>): void {
+    const effect = effectOf(call);
+    if (effect?.phase !== 'kept') return;
+    effect.held.delete(call);
+    const others = [effect.call, ...effect.held].filter((each) => each !== call && each.waiting === 'reconciling');
+    if (others.length > 0) return;
+    const given = effect.call.settings.keep?.given;
+    if (given !== undefined) this.#state.queue.call(given, undefined);
+    this.#leave(effect, 'cancelled');
+    effect.phase = 'over';
+    this.#state.openEffects.delete(effect);
+  }
+
+  /**
+   * A new call of a session: it waits for an open effect that it might repeat, joins one that is kept, or is answered with what was found out too late.
+   * @returns whether it is.
+   */
   holds(call: Call<I, O>): boolean {
-    const { openEffects } = this.#state;
-    const { reconcile, session } = call.settings;
-    if (openEffects.isEmpty || session === undefined || reconcile?.kind !== 'ask') return false;
-    const { tool, input } = reconcile.about(call.input as never);
+    const { openEffects, records, waiting } = this.#state;
+    const { reconcile, session, keep, attemptMs } = call.settings;
+    if (openEffects.isEmpty || session === undefined || (keep === undefined && reconcile?.kind !== 'ask')) return false;
+    const about = keep?.about ?? reconcile?.about;
+    const { tool, input } = about?.((call.progress.keyless ?? call.input) as never) ?? {};
     const inputKey = inputKeyOf(tool, input);
-    const finding = inputKey === undefined ? undefined : openEffects.recall(session, inputKey, this.#now());
-    if (finding !== undefined) {
-      this.#end(call, finding);
+    const now = this.#now();
+    const known = inputKey === undefined ? undefined : openEffects.recall(session, inputKey, now);
+    if (known?.kept?.given !== undefined) this.#state.queue.call(known.kept.given, undefined);
+    // Asked anew, what it came to is of no interest; what changes nothing is made anew.
+    if (known !== undefined && (known.kept === undefined || (keep?.fresh !== true && !isRead(call)))) {
+      const { kept, finding, at } = known;
+      if (kept !== undefined) records.joined(call, kept, finding.failed === undefined ? finding.verdict : 'failed');
+      if (kept !== undefined) call.ownProgress().joined = true;
+      this.#end(call, kept === undefined ? finding : { ...finding, how: agedHow(kept, finding, now, at) });
       return true;
     }
     const effect = openEffects.holding(session, tool, inputKey);
-    if (effect === undefined) return false;
+    if (effect === undefined || (keep?.fresh === true && effect.phase === 'kept')) return false;
     setEffect(call, effect);
     effect.held.add(call);
-    this.#state.waiting.add(call, 'reconciling', call.overallDue);
+    call.ownProgress().joined = effect.kept !== undefined && effect.inputKey === inputKey;
+    if (call.progress.joined) records.joined(call, keptCallOf(effect), 'running');
+    waiting.add(
+      call,
+      'reconciling',
+      effect.phase === 'kept' ? Math.min(call.overallDue, now + attemptMs) : call.overallDue,
+    );
     return true;
   }
 
   /** The time of a call that waits for a verdict is over. */
   outOfTime(call: Call<I, O>): void {
     const { lastFailure } = call.progress;
-    this.#settlement.fail(call, lastFailure ?? this.#heldFacts(call));
+    const { kept, suspicion } = this.#state;
+    const work = effectOf(call)?.kept;
+    if (work === undefined) {
+      this.#settlement.fail(call, lastFailure ?? this.#heldFacts(call));
+      return;
+    }
+    const waitedMs = this.#now() - call.startedAt;
+    // No new attempt will find out that its server hangs.
+    const { settings } = work.call;
+    if (this.#now() - work.silentSince >= (settings.ownLimits ?? settings).idleMs) suspicion.raise();
+    const facts = lastFailure ?? { ...refusal.timedOut('overall_timeout', waitedMs), breaker: 'ignored' };
+    this.#settlement.fail(call, kept.judge(call, facts));
   }
 
   /** The time of the question that a call waits for has come, as an operator wants it. */
@@ -119,10 +203,13 @@ export class ReconcileSteps<I, O> {
   #open(call: Call<I, O>, facts: FailureFacts, now: number): OpenEffect<I, O> | undefined {
     const { options, openEffects, records, queue, stopped } = this.#state;
     const { reconcile, session, stream } = call.settings;
-    if (reconcile?.kind !== 'ask' || stream !== undefined || !leavesEffectOpen(facts, call.expectedEffect))
-      return undefined;
+    const mayAsk = stream === undefined && leavesEffectOpen(facts, call.expectedEffect);
+    const asking = reconcile?.kind === 'ask' && mayAsk ? reconcile : undefined;
+    const kept = facts.kept === undefined ? undefined : this.#state.kept.of(call);
+    const rule = asking ?? (kept && keptRule(call));
+    if (rule === undefined) return undefined;
     const { clock, name } = options;
-    const about = reconcile.about(call.input as never);
+    const about = rule.about((call.progress.keyless ?? call.input) as never);
     const wallNow = clock.wallNow();
     const { sentAt = wallNow } = call.progress;
     const id = call.settings.ledgerCall ?? `${name}-${call.number}`;
@@ -136,20 +223,68 @@ export class ReconcileSteps<I, O> {
       new OpenEffect(
         this.#probes,
         call,
-        reconcile,
+        rule,
         loss,
         session === undefined ? undefined : inputKeyOf(about.tool, about.input),
       );
     open.loss = loss;
     open.probes = 0;
     open.tries = 0;
-    open.phase = 'writing';
+    open.phase = asking === undefined ? 'kept' : 'writing';
+    open.kept = kept;
     setEffect(call, open);
     openEffects.add(open);
+    if (kept !== undefined) records.kept(open, facts.kept?.forMs ?? 0);
+    if (asking === undefined) return open;
     records.reconciling(open);
     this.#traceQuestion(call, open);
     queue.step(() => this.#probes.begin(open), undefined);
     return open;
+  }
+
+  /** What is kept of it goes on no longer: its work has ended, or is ended now. */
+  #leave(effect: OpenEffect<I, O>, how: FactMap['call.kept_ended']['how']): void {
+    const { kept } = effect;
+    if (kept === undefined) return;
+    effect.kept = undefined;
+    this.#lifecycle.endKept(kept);
+    this.#state.records.keptEnded(effect, how);
+  }
+
+  /** Until when a call whose attempt is kept waits for it: as long as its further attempts would have taken. */
+  #patience({ call, kept, loss }: OpenEffect<I, O>, now: number): number {
+    const { retry } = call.settings;
+    const more = call.progress.triesLast ? 0 : retry.maxAttempts - call.attempts;
+    if (kept === undefined || more <= 0 || !mayRetry(loss.facts, call.expectedEffect, retry)) return now;
+    return Math.min(now + (now - kept.startedAt) * more, call.overallDue, this.#state.draining.cutAt);
+  }
+
+  /** The work of a call that was kept ended without the answer that was hoped for: what may be made again is. @param facts - that its attempt ended with. */
+  #ended(effect: OpenEffect<I, O>, finding: Finding, facts: FailureFacts): void {
+    const { call, held, phase } = effect;
+    const { openEffects, waiting, queue } = this.#state;
+    if (phase !== 'kept') {
+      // Of what ended without a word it is asked on.
+      if (finding.failed !== undefined) this.#settle(effect, finding);
+      return;
+    }
+    const given = call.settings.keep?.given;
+    const isOwn = call.waiting === 'reconciling';
+    effect.phase = 'over';
+    openEffects.delete(effect);
+    if (!isOwn && held.size > 0 && given !== undefined) queue.call(given, undefined);
+    if (!isOwn && held.size === 0 && !isRead(call)) this.#remember(effect, finding);
+    const how = agedHow(keptCallOf(effect), finding, this.#now());
+    queue.each([...held], (each) => {
+      if (each.waiting !== 'reconciling') return;
+      if (isRead(each) && finding.failed === undefined) this.#letGo(each, effect);
+      else this.#end(each, { ...finding, how });
+    });
+    if (!isOwn) return;
+    waiting.delete(call);
+    setEffect(call, undefined);
+    call.noteFailure(facts);
+    this.#decide(call, facts);
   }
 
   #settle(effect: OpenEffect<I, O>, finding: Finding): void {
@@ -157,11 +292,19 @@ export class ReconcileSteps<I, O> {
     const { call } = effect;
     const { verdict } = finding;
     const isLate = call.settled || call.failed;
+    const { isAsked } = effect;
     this.#probes.halt(effect);
-    effect.phase = verdict === 'not_done' ? 'repeating' : 'over';
-    records.reconciled(effect, finding, isLate);
-    const { reconcileLog } = call.settings;
-    if (reconcileLog !== undefined) queue.call(() => reconcileLog.settled(finding, isLate), undefined);
+    if (verdict === 'unknown' && effect.kept !== undefined) effect.phase = 'kept';
+    else effect.phase = verdict === 'not_done' ? 'repeating' : 'over';
+    if (isAsked) records.reconciled(effect, finding, isLate);
+    const { reconcileLog, keep } = call.settings;
+    if (isAsked && reconcileLog !== undefined) queue.call(() => reconcileLog.settled(finding, isLate), undefined);
+    if (effect.phase === 'kept') {
+      // Nobody else knows: its own answer may tell.
+      this.#end(call, finding);
+      return;
+    }
+    this.#leave(effect, 'settled');
     if (verdict === 'not_done') {
       if (isLate) this.#makeNext(effect);
       else {
@@ -173,8 +316,9 @@ export class ReconcileSteps<I, O> {
     } else {
       const isAwaited = !isLate || [...effect.held].some((held) => this.#isEqual(held, effect));
       this.#end(call, finding);
-      this.#close(effect, finding);
-      if (!isAwaited && verdict === 'done') this.#remember(effect, finding);
+      this.#close(effect, isAsked ? finding : { ...finding, how: agedHow(keptCallOf(effect), finding, this.#now()) });
+      if (!isAwaited && verdict === 'done' && (isAsked || !isRead(call))) this.#remember(effect, finding);
+      else if (isLate && keep?.given !== undefined) queue.call(keep.given, undefined);
     }
     if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
   }
@@ -185,11 +329,15 @@ export class ReconcileSteps<I, O> {
     const { verdict, result, how } = finding;
     this.#state.waiting.delete(call);
     this.#traceFinding(call, finding);
-    if (verdict === 'done' && result !== undefined) {
+    if (finding.failed !== undefined) {
+      const { failed } = finding;
+      const message = call.progress.joined ? `${failed.message} (${how})` : failed.message;
+      this.#settlement.fail(call, { ...failed, message });
+    } else if (verdict === 'done' && result !== undefined) {
       call.ending = 'answered';
       this.#settlement.succeedAfterAll(call, result.value as O, how);
     } else {
-      const facts = call.progress.lastFailure ?? this.#heldFacts(call);
+      const facts = call.progress.lastFailure ?? this.#heldFacts(call, how);
       this.#settlement.fail(call, foundFacts(facts, finding));
     }
   }
@@ -209,6 +357,7 @@ export class ReconcileSteps<I, O> {
   #letGo(call: Call<I, O>, effect: OpenEffect<I, O>): void {
     effect.held.delete(call);
     setEffect(call, undefined);
+    call.ownProgress().joined = false;
     this.#state.waiting.delete(call);
     if (!this.holds(call)) this.#admission.proceed(call);
   }
@@ -253,18 +402,20 @@ export class ReconcileSteps<I, O> {
     const { tool, input } = reconcile.about(keyless as never);
     const inputKey = inputKeyOf(tool, input);
     if (inputKey === undefined) return;
-    if (isOpen) openEffects.remember(session, inputKey, { at: this.#now(), key });
+    if (isOpen && !openEffects.knows(session, tool, inputKey))
+      openEffects.remember(session, inputKey, { at: this.#now(), key });
     else openEffects.forgetKey(session, inputKey, key);
   }
 
   #remember(effect: OpenEffect<I, O>, finding: Finding): void {
     const { session } = effect.call.settings;
     if (session === undefined || effect.inputKey === undefined) return;
-    this.#state.openEffects.remember(session, effect.inputKey, { at: this.#now(), finding });
+    const kept = effect.call.settings.keep && keptCallOf(effect);
+    this.#state.openEffects.remember(session, effect.inputKey, { at: this.#now(), finding, kept });
   }
 
   #isEqual(call: Call<I, O>, effect: OpenEffect<I, O>): boolean {
-    const { tool, input } = effect.rule.about(call.input as never);
+    const { tool, input } = effect.rule.about((call.progress.keyless ?? call.input) as never);
     return effect.inputKey !== undefined && inputKeyOf(tool, input) === effect.inputKey;
   }
 
@@ -279,9 +430,47 @@ export class ReconcileSteps<I, O> {
     if (trace !== undefined) this.#state.queue.call(() => trace.reconciled(finding), undefined);
   }
 
-  #heldFacts(call: Call<I, O>): FailureFacts {
-    return refusal.heldBack(this.#state.options.name, call.settings.label);
+  /** @param how - it is known what became of the call that it equals. */
+  #heldFacts({ settings, progress }: Call<I, O>, how?: string): FailureFacts {
+    const facts = refusal.heldBack(this.#state.options.name, settings.label);
+    // Told once: the next one is made.
+    return progress.joined && how !== undefined
+      ? { ...facts, message: `${facts.message} (${how})`, shouldRetry: undefined }
+      : facts;
   }
+}
+
+/** Kinds of failures that end work from outside: of what it did, they are no answer. */
+const endsWork: ReadonlySet<FailureKind> = new Set(['crash', 'transient', 'timeout', 'cancelled']);
+
+const isRead = <I, O>({ expectedEffect }: Call<I, O>): boolean => expectedEffect === 'readOnly';
+
+/** The rule of a kept call without one of its own: nobody is asked. */
+function keptRule<I, O>({ settings: { keep } }: Call<I, O>): AskingRule | undefined {
+  return keep && { ...unasked, about: keep.about };
+}
+
+const unasked = {
+  kind: 'ask',
+  asks: 'its own answer',
+  notBeforeMs: undefined,
+  endsWithProcess: false,
+  timeoutMs: 0,
+  attempts: 0,
+  hold: 'input',
+  ask: () => 'unknown',
+  answer: (result: unknown) => result,
+} as const;
+
+function keptCallOf<I, O>({ call, loss }: OpenEffect<I, O>): KeptCall {
+  return { id: loss.answer.call, startedAt: call.startedAt, given: call.settings.keep?.given };
+}
+
+/** How the end of a kept call is known, with its age. @param at - when it ended. @defaultValue now */
+function agedHow({ startedAt }: KeptCall, { verdict, how }: Finding, now: number, at = now): string {
+  const made = `the same call was made ${formatDuration(now - startedAt)} ago`;
+  if (verdict !== 'done') return `${made}; ${how}`;
+  return at === now ? `${made}, and this is its answer` : `${made}, and answered ${formatDuration(now - at)} ago`;
 }
 
 // The progress of a call is kept without its types.

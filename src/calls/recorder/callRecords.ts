@@ -1,5 +1,6 @@
 import { causeText, type CountedFailure } from '../../policy/records/breakerCause.ts';
 import type { CallFact } from '../../policy/facts/callFacts.ts';
+import type { FactMap } from '../../policy/facts/facts.ts';
 import type { AttemptEnd } from '../../policy/records/flight.ts';
 import type { Finding } from '../../policy/reconcileMatch.ts';
 import type { Failure, FailureFacts, FailureKind } from '../../policy/failures/failure.ts';
@@ -13,7 +14,7 @@ import type { CallPathOptions } from '../callPathOptions.ts';
 import type { EffectQueue } from './effectQueue.ts';
 import { stackOf } from '../errorText.ts';
 import { limitMsOf, limitThatPassed } from '../limits.ts';
-import type { OpenEffect } from '../reconcile/openEffects.ts';
+import type { KeptCall, OpenEffect } from '../reconcile/openEffects.ts';
 import type { RatePlace } from '../rates/ratePlace.ts';
 
 /** Time in ms between notes that calls wait for a rate limit. */
@@ -152,6 +153,25 @@ export class CallRecords<I, O> {
     const { tool } = loss.answer;
     const about = { ...this.#about(call), tool, attempt: loss.attempt, asks: rule.asks, kind, message };
     this.#queue.tell({ type: 'call.reconciling', ...about });
+  }
+
+  /** The work of a call goes on, as it is kept. */
+  kept({ call, loss }: OpenEffect<I, O>, forMs: number): void {
+    const { tool, call: id } = loss.answer;
+    this.#queue.tell({ type: 'call.kept', ...this.#about(call), tool, attempt: loss.attempt, id, forMs });
+  }
+
+  /** A call was not made, as an equal one is or was kept. */
+  joined(call: Call<I, O>, { id, startedAt }: KeptCall, found: 'running' | 'failed' | Finding['verdict']): void {
+    const agoMs = this.#options.clock.now() - startedAt;
+    const tool = toolName(this.#options, call.input);
+    this.#queue.tell({ type: 'call.joined', ...this.#about(call), tool, of: id, found, agoMs });
+  }
+
+  keptEnded({ call, loss, held }: OpenEffect<I, O>, how: FactMap['call.kept_ended']['how']): void {
+    const { tool, call: id } = loss.answer;
+    const about = { ...this.#about(call), tool, id, how, afterMs: this.#options.clock.now() - loss.at };
+    this.#queue.tell({ type: 'call.kept_ended', ...about, waited: held.size });
   }
 
   /** @param late - whether its caller had been answered before. */

@@ -74,6 +74,11 @@ export const httpKeys = {
   effect: choice(effects),
   /** Rule that finds out what became of a call whose answer was lost. @defaultValue nobody asks */
   reconcile: reconcileKey,
+  /**
+   * Time for which a call of a session goes on after a limit has ended it, in ms; 0 is none. The same call, made again by its session, joins it or gets its
+   * answer. At most 32 at a time. For requests whose answer comes late, and is worth waiting for. @defaultValue 0
+   */
+  keepMs: duration({ zero: true, default: 0 }),
   parse: choice(['json', 'text', 'bytes', 'response'], { default: 'json' }),
   /**
    * Longest body of an answer, in bytes, at least 1; of a stream, its longest event or line. A longer one is the failure `message_too_large`.

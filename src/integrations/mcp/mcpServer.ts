@@ -23,7 +23,7 @@ import {
 } from './mcpIntegration.ts';
 import { effects } from '../../policy/effects.ts';
 import { AttemptError, type Failure, type FailureFacts } from '../../policy/failures/failure.ts';
-import { boolean, choice, type Given, type Values } from '../../policy/options/optionKeys.ts';
+import { boolean, choice, duration, type Given, type Values } from '../../policy/options/optionKeys.ts';
 import { readOptions } from '../../policy/options/readOptions.ts';
 import { show } from '../../policy/text/showValue.ts';
 import { whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
@@ -46,6 +46,9 @@ export interface TransportMcpOptions extends McpCallingOptions, McpTransportOpti
 /** An MCP server, wherever it is. */
 export type AnyMcpOptions = McpIntegrationOptions | RemoteMcpOptions | TransportMcpOptions;
 
+/** Time for which calls are kept, in ms, where nobody says. */
+export const mcpKeepMs = 600_000;
+
 const callingKeys = {
   /** @defaultValue preset `mcp` */
   policy: policyKey,
@@ -66,6 +69,11 @@ const callingKeys = {
    * @defaultValue 'end'
    */
   whenAlive: choice(whenAliveChoices, { given: {} as WhenAlive, default: 'end' }),
+  /**
+   * Time for which a call of a session goes on after a limit has ended it, in ms, while the server lives; 0 is none. The same call, made again by its session,
+   * joins it or gets its answer. At most 32 at a time. @defaultValue 600000, ten minutes
+   */
+  keepMs: duration({ zero: true, default: mcpKeepMs }),
 };
 
 /** Options of any MCP server, wherever it is. */

@@ -58,6 +58,32 @@ export interface CallFacts {
     /** The caller had been answered before. */
     late: boolean;
   };
+  /** A limit ended a call whose work goes on for `forMs`: the same call of its session joins it. `id`: its id in the session, or that of the call. */
+  'call.kept': CallFact & {
+    /** The tool that was called. */
+    tool?: string | undefined;
+    attempt: number;
+    id: string;
+    forMs: number;
+  };
+  /** A call was not made: the same one (`of`, its `id`), made `agoMs` before, is `running` still and it waits for that, or it was given what that came to. */
+  'call.joined': CallFact & {
+    /** The tool that was called. */
+    tool?: string | undefined;
+    of: string;
+    found: 'running' | 'done' | 'failed' | 'not_done' | 'unknown';
+    agoMs: number;
+  };
+  /** A call is kept no longer. `settled`: it became known otherwise what it had done. `waited`: calls that had joined it. */
+  'call.kept_ended': CallFact & {
+    /** The tool that was called. */
+    tool?: string | undefined;
+    id: string;
+    how: 'answered' | 'failed' | 'expired' | 'lost' | 'cancelled' | 'settled';
+    /** Since its limit passed. */
+    afterMs: number;
+    waited: number;
+  };
   /** A call ended with a value. */
   'call.succeeded': CallFact & { attempts: number; elapsedMs: number };
   /** A call ended with a failure: the one final record. `stack` where an error was thrown. */

@@ -105,6 +105,14 @@ export function isFailureKind(value: unknown): value is FailureKind {
   return typeof value === 'string' && Object.hasOwn(failureKinds, value);
 }
 
+/** Time for which a call is kept that a limit has ended. */
+export interface KeptFor {
+  /** In ms from the failure. */
+  readonly forMs: number;
+  /** The same as wall time, in ms since the epoch. */
+  readonly until: number;
+}
+
 /** Facts that classification finds out about one failed attempt. */
 export interface FailureFacts {
   readonly kind: FailureKind;
@@ -136,6 +144,8 @@ export interface FailureFacts {
   readonly breaker?: BreakerOutcome | undefined;
   /** `false` for one that counts towards no alert, whatever its kind: our own event loop had stood still, or nothing was sent. */
   readonly alerts?: false | undefined;
+  /** Its work goes on, and the same call, made again in its session, gets its answer. @defaultValue its work has ended, or was told to */
+  readonly kept?: KeptFor | undefined;
   readonly cause?: unknown;
 }
 

@@ -21,6 +21,8 @@ interface SyntheticResult {
   readonly retryable: boolean;
   /** Earliest time to try again, in ms from now. */
   readonly retryAfterMs?: number | undefined;
+  /** Wall time in ms since the epoch until which the same call made again gets the answer of the work, which goes on. @defaultValue it does not */
+  readonly keptUntil?: number | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ interface SyntheticResult {
  * @param elapsedMs - time from the call to this result, in ms; the result has it in whole ms, as a model reads it.
  */
 export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticResult {
-  const { kind, reason, outcome, how, attempts, retryAfterMs } = failure;
+  const { kind, reason, outcome, how, attempts, retryAfterMs, kept } = failure;
   return {
     status: 'error',
     synthetic: true,
@@ -40,6 +42,7 @@ export function syntheticResult(failure: Failure, elapsedMs: number): SyntheticR
     attempts,
     retryable: againOf(failure) === 'as it is',
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(kept !== undefined && { keptUntil: kept.until }),
   };
 }
 
@@ -63,7 +66,8 @@ export const risks: Readonly<Record<Effect, string>> = {
 type Again = 'as it is' | 'after a look' | 'no';
 
 function againOf(failure: Failure): Again {
-  const { outcome, effect, retryable } = failure;
+  const { outcome, effect, retryable, kept } = failure;
+  if (kept !== undefined) return 'as it is';
   if (outcome === 'done') return 'no';
   // Somebody has said that it does something each time: an agent that repeats it unseen may pay twice.
   if (isOpen(outcome) && effect === 'mutating') return 'after a look';
@@ -72,7 +76,8 @@ function againOf(failure: Failure): Again {
 }
 
 function known(failure: Failure): string {
-  const { outcome, effect = 'mutating', how, lastOutcome } = failure;
+  const { outcome, effect = 'mutating', how, lastOutcome, kept } = failure;
+  if (kept !== undefined) return 'no answer came yet, and its work goes on';
   if (outcome === 'done' || outcome === 'not_done')
     return how === undefined ? ends[outcome] : `${ends[outcome]} (${plain(how)})`;
   if (!isOpen(outcome)) return ends[outcome];
@@ -107,7 +112,11 @@ function plain(message: string): string {
 }
 
 function advice(failure: Failure): string {
-  const { outcome, effect, retryAfterMs = 0 } = failure;
+  const { outcome, effect, retryAfterMs = 0, kept } = failure;
+  if (kept !== undefined) {
+    const until = new Date(kept.until).toISOString().slice(11, 19);
+    return `; make the same call again within ${formatDuration(kept.forMs)} (until ${until} UTC) to get its answer: it is not done a second time`;
+  }
   const again = againOf(failure);
   const isUndeclared = isOpen(outcome) && effect === undefined;
   if (outcome === 'done') return '; do not repeat it';

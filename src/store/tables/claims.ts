@@ -15,6 +15,7 @@ import { type Row, type Statement, statement } from '../dialect.ts';
 import { toJson } from '../../policy/text/storedJson.ts';
 import {
   historyOf,
+  keptOf,
   isDeadLetter,
   judgeUnprocessed,
   lostCall,
@@ -31,7 +32,7 @@ const messageColumns =
   'm.number, {m.mail, |}m.body, m.key, m.deliveries, m.stops, m.posted_at, m.turn, m.seq, m.taken_at';
 /** Columns of a call, as {@link toCallRow} reads it, and how long it may take. */
 const callColumns = `c.id, c.session, c.turn, c.integration, c.tool, c.input, c.effect, c.rule, c.idempotency_key, c.seq,
-  c.started_at, c.deadline_at, c.state, c.result, c.result_seq, c.settled_at`;
+  c.started_at, c.deadline_at, c.state, c.result, c.result_seq, c.settled_at, c.late_result, c.late_at, c.verdict`;
 /** SQL for the rows that a query finds for each of its own. */
 const eachOf = (query: string): string => `SELECT {w.ord, x.* FROM w CROSS JOIN LATERAL (SELECT |}${query}{) x|}`;
 
@@ -185,6 +186,7 @@ export function* readPast(session: string, historyLimit: number): Work<(historyL
   return (limit) => ({
     history: historyOf(session, messages.map(toMessageRow), calls.map(toCallRow), Math.min(limit, historyLimit)),
     keys: known.map(keyIn).reverse(),
+    kept: keptOf(calls.map(toCallRow).reverse()),
     lastMessage: Number(last?.['message'] ?? 0),
     lastTurn: Number(last?.['turn'] ?? 0),
     lastSeq: Number(last?.['seq'] ?? 0),
