@@ -7,7 +7,7 @@ import { GivenUpWork } from '../givenUpWork.ts';
 import { inputKeyOf, type OpenEffect } from './openEffects.ts';
 
 /** Places for kept calls of an integration. */
-export const mostKept = 32;
+const mostKept = 32;
 
 /** Is told when the time is over for which work was kept. */
 export interface KeptWatcher<A> {
@@ -72,7 +72,7 @@ export class KeptWork<I, O> {
 }
 
 /** Key by which equal calls of a session are known; undefined where its input is no JSON, or nothing of it is kept. */
-export function keyOf<I, O>({ settings, progress, input }: Call<I, O>): string | undefined {
+function keyOf<I, O>({ settings, progress, input }: Call<I, O>): string | undefined {
   const about = settings.keep?.about ?? settings.reconcile?.about;
   const asked = about?.((progress.keyless ?? input) as never);
   return asked && inputKeyOf(asked.tool, asked.input);
