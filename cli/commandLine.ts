@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { createInterface } from 'node:readline/promises';
 import { type EndedBySignal, endedBySignal, type Io } from './io.ts';
 import { runCommandLine } from './run.ts';
 
@@ -55,6 +56,7 @@ export async function main(words: readonly string[]): Promise<void> {
       return outputWidth(process.stderr, process.env);
     },
     signal: controller.signal,
+    ...(process.stdin.isTTY && process.stderr.isTTY && { ask: askPerson(controller.signal) }),
     leaveInterrupts: () => {
       leavesInterrupts = true;
       return () => isInterrupted;
@@ -76,6 +78,15 @@ export async function main(words: readonly string[]): Promise<void> {
   // Text that was written to a pipe is still on its way.
   if (endsWithCommand) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }
+
+const askPerson = (signal: AbortSignal) => async (question: string): Promise<string> => {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question, { signal }).catch(() => '');
+  } finally {
+    lines.close();
+  }
+};
 
 const exitCodeOf = (signal: EndedBySignal['signal']): number => 128 + constants.signals[signal];
 

@@ -35,6 +35,8 @@ export interface Io {
   readonly endInOrder?: (() => void) | undefined;
   /** Wall time in ms since the epoch. */
   readonly now: () => number;
+  /** Asks the person at the terminal; gives the line that was typed. @defaultValue there is none: stdin or stderr is no terminal */
+  readonly ask?: ((question: string) => Promise<string>) | undefined;
   /** Resolves after so many ms. @defaultValue a timer, which {@link Io.signal} ends at once */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
 }

@@ -14,18 +14,20 @@ import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { ago, wrapLines, counted } from './text.ts';
 
 export const command = defineCommand({
-  usage: 'letters [SESSION] [--send ID | --drop ID | --send-all] [--reason TEXT] [--json] [--db FILE]',
+  usage: 'letters [SESSION] [--send ID | --drop ID | --send-all [--yes]] [--reason TEXT] [--json] [--db FILE]',
   details: [
     'Lists dead letters, the newest first: of a message that its gateway died of too often (poison), that waited too long (expired), that cannot',
     'be read (malformed), or that waited as its session was closed (closed); on PostgreSQL also messages for sessions that no gateway has',
     '(untaken). --send has one delivered again as a new message, once; --send-all all that are listed, two a second until Ctrl-C. The gateway',
     'that has the session does it; without one it is done in the database, and delivered at the next start. The sender of an untaken message',
-    'that is dropped is told.',
+    'that is dropped is told. A letter that was begun is answered as before what it called once (`once`, a reconcile rule, an idempotency key);',
+    'other calls may be made again: --send-all names those and asks, and without a terminal needs --yes.',
   ].join('\n'),
   options: {
     send: text('ID', 'send this dead letter again'),
     drop: text('ID', 'drop this dead letter for good'),
     'send-all': flag('send all that are listed again, two a second'),
+    yes: flag('with --send-all: do not ask'),
     ...reasonOption,
   },
   operands: ['[SESSION]'],
@@ -42,7 +44,7 @@ export const command = defineCommand({
     }
     const found = await readDatabase(db, io, (reader) => reader.deadLetters(session));
     if (found.length === 0 && session !== undefined) await refuseUnknown(session, db, io);
-    if (args['send-all']) return sendAll(found, { reason, json, db }, io);
+    if (args['send-all']) return sendAll(found, { reason, json, db, yes: args.yes }, io);
     if (json) {
       io.stdout.write(toJson(found));
       return 0;
@@ -81,11 +83,24 @@ interface SendAll {
   readonly reason: string | undefined;
   readonly json: boolean;
   readonly db: string | undefined;
+  readonly yes: boolean;
 }
 
-async function sendAll(found: readonly DeadLetterRecord[], { reason, json, db }: SendAll, io: Io): Promise<number> {
+/** Names what may be made again, and asks. @throws UsageError where there is nobody to ask. */
+async function isWanted(letters: readonly DeadLetterRecord[], io: Io): Promise<boolean> {
+  const begun = letters.filter(({ deliveries }) => deliveries > 0);
+  if (begun.length === 0) return true;
+  const again = [...new Set(begun.flatMap((letter) => letter.again))].toSorted();
+  const calls = again.length === 0 ? 'no call of a last turn' : sanitize(again.join(', '));
+  const told = `${counted(begun.length, 'letter')} of ${letters.length} begun before, what may be made again: ${calls}`;
+  if (io.ask === undefined) throw new UsageError(`${told}. To send all without a question: --yes`);
+  return /^y(?:es)?$/i.test((await io.ask(`${told}.\nSend ${letters.length} again? [y/N] `)).trim());
+}
+
+async function sendAll(found: readonly DeadLetterRecord[], { reason, json, db, yes }: SendAll, io: Io): Promise<number> {
   // The oldest first, as they came.
   const orders = found.filter(({ canSend }) => canSend).toReversed();
+  if (!yes && !(await isWanted(orders, io))) throw new CommandError('Nothing was sent again');
   const bulk = new BulkOrder(
     orders.map(({ session: name, id: target }) => ({ order: 'send_again', name, target, by: '' })),
     {

@@ -1,6 +1,7 @@
 import type { Outcome } from '../src/policy/failures/face.ts';
 import type { Fact } from '../src/policy/facts/face.ts';
 import {
+  type HistoryEntry,
   type Kept,
   type MessageEnd,
   type NamedMessage,
@@ -16,12 +17,15 @@ import {
 } from '../src/sessions/face.ts';
 import { boundedText, toJson } from '../src/policy/text/face.ts';
 import type { BatchRows } from './batch.ts';
-import { type Statement, type Value, type Work, step, valuesOf } from '../src/store/face.ts';
+import { type Statement, type Value, type Work, step, valuesOf, written } from '../src/store/face.ts';
 import {
   askCall,
   buried,
   callRow,
   finishMessage,
+  isForgettable,
+  madeOnce,
+  madeOnceIn,
   noteVerdict,
   openCall,
   postMessage,
@@ -68,7 +72,8 @@ const forgetTurns = fenced(
       FROM uw.message m JOIN w ON w.session = m.session
       WHERE m.state = 'dropped' OR m.state IN ('done', 'failed') AND m.turn < w.before_turn),
     calls AS (
-      DELETE FROM uw.call c USING w WHERE c.session = w.session AND c.state = 'settled' AND c.turn < w.before_turn),
+      DELETE FROM uw.call c USING w WHERE c.session = w.session AND c.state = 'settled' AND c.turn < w.before_turn
+        AND ${written(isForgettable('c', 'c.session'), 'server', () => '')}),
     messages AS (
       DELETE FROM uw.message m USING over
       WHERE m.session = over.session AND m.number = over.number AND over.gone),
@@ -191,6 +196,11 @@ export class PgLedger implements SessionLedger {
 
   forget(beforeTurn: number): void {
     void this.#writeRow(forgetTurns, [beforeTurn]);
+  }
+
+  async madeOnce(message: number): Promise<readonly HistoryEntry[]> {
+    const { database } = this.#scope;
+    return madeOnceIn(await readFrom(database)(madeOnce, { session: this.#lease.session, message }));
   }
 
   async release(): Promise<void> {

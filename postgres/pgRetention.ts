@@ -1,5 +1,6 @@
 import type { Retention } from '../src/policy/face.ts';
-import { type Prunable, passEveryMs, pruned } from '../src/store/face.ts';
+import { type Prunable, passEveryMs, pruned, written } from '../src/store/face.ts';
+import { isForgettable } from '../src/store/tables/face.ts';
 import type { PgConnections, Transaction } from './pgConnections.ts';
 import { queryOf, queryValues } from './pgTables.ts';
 
@@ -68,7 +69,9 @@ const endedOfSessions = `
     SELECT key, owner IS NOT NULL AS owned FROM uw.lease WHERE key > $1 ORDER BY key LIMIT $3),
   calls AS (
     DELETE FROM uw.call WHERE id IN (
-      SELECT c.id FROM s CROSS JOIN LATERAL (SELECT id FROM uw.call WHERE session = s.key ORDER BY turn LIMIT $4) f
+      SELECT c.id FROM s CROSS JOIN LATERAL (
+        SELECT id FROM uw.call k WHERE session = s.key
+          AND ${written(isForgettable('k', 's.key'), 'server', () => '')} ORDER BY turn LIMIT $4) f
       JOIN uw.call c ON c.id = f.id
       WHERE c.state = 'settled' AND c.settled_at < $2 FOR UPDATE OF c SKIP LOCKED) RETURNING 1),
   messages AS (

@@ -1,4 +1,5 @@
-import { tablesOnServer } from '../src/store/tables/face.ts';
+import { written } from '../src/store/face.ts';
+import { madeOnceIndex, tablesOnServer } from '../src/store/tables/face.ts';
 import type { PgConnections, Sql, Transaction } from './pgConnections.ts';
 import { refuseUnfit, settingsColumns } from './pgSettings.ts';
 import { NewerPgSchemaError } from './pgTrouble.ts';
@@ -87,7 +88,12 @@ CREATE TABLE uw.moved (id uuid PRIMARY KEY, at timestamptz NOT NULL DEFAULT cloc
  * step adds columns with defaults, and takes away only what two versions before used last. A new schema has the columns by its declarations already
  * (`ADD COLUMN IF NOT EXISTS`).
  */
-const steps: Readonly<Record<number, string>> = { 1: first };
+const steps: Readonly<Record<number, string>> = {
+  1: first,
+  3: `ALTER TABLE uw.call ADD COLUMN IF NOT EXISTS message bigint;
+ALTER TABLE uw.message ADD COLUMN IF NOT EXISTS outcome text;
+${written(madeOnceIndex, 'server', () => '')}`,
+};
 
 /** The version that this code makes and reads. */
 export const knownVersion = Math.max(...Object.keys(steps).map(Number), ...tablesOnServer.map(({ since }) => since));

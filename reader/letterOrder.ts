@@ -1,7 +1,7 @@
 import type { Fact, Told } from '../src/policy/facts/face.ts';
 import { type OrderNote, type OrderResult, done, notDone } from '../src/policy/face.ts';
 import { createFactRedactor } from '../src/redaction/face.ts';
-import { messageId, resendKey } from '../src/sessions/face.ts';
+import { type StoredDeadLetter, messageId, resendKey } from '../src/sessions/face.ts';
 import { type StoredEvent, type Work, nameOf, step, storedEvent } from '../src/store/face.ts';
 import { buried, firstOfKey, lastNumbers, resent } from '../src/store/tables/face.ts';
 
@@ -22,7 +22,16 @@ export interface LetterOrder {
 export interface Letter {
   readonly number: number;
   readonly isReadable: boolean;
+  /** Key of the message by which it is sent again. */
+  readonly key: string;
 }
+
+/** A letter as an order takes it. */
+export const letterOf = (letter: StoredDeadLetter): Letter => ({
+  number: letter.number,
+  isReadable: letter.message !== undefined,
+  key: resendKey(letter),
+});
 
 /** Ways to carry an order out, each with the fact that tells of it. */
 export interface LetterWays {
@@ -34,7 +43,7 @@ export interface LetterWays {
 /** Carries out an order about a dead letter, within one transaction. @param ways - in the place of an owner: nobody has the session until the commit. */
 export function* actOnLetter(
   order: LetterOrder,
-  { number, isReadable }: Letter,
+  { number, isReadable, key }: Letter,
   { bury, send }: LetterWays = asOwner(order, number),
 ): Work<OrderResult> {
   const { session, message, note } = order;
@@ -43,7 +52,6 @@ export function* actOnLetter(
     return { ok: true, text: `The dead letter ${message} was dropped for good.` };
   }
   if (!isReadable) return notDone(`${message} cannot be read, and so not be sent again: drop it.`);
-  const key = resendKey(number);
   const [first] = yield step(firstOfKey, session, { session, key });
   if (first !== undefined) {
     // An earlier version may have left it in the list.
@@ -58,11 +66,11 @@ function asOwner(order: LetterOrder, letter: number): LetterWays {
   const { session, message, at } = order;
   return {
     bury: (why, fact) => buried(session, letter, at, why, fact),
-    *send() {
+    *send(key) {
       const [last] = yield step(lastNumbers, session, { session });
       const number = Number(last?.['message'] ?? 0) + 1;
       const as = messageId(session, { number });
-      yield* resent(session, { letter, number, at, fact: sentAgain(order, as) });
+      yield* resent(session, { letter, number, key, at, fact: sentAgain(order, as) });
       return `${message} was sent again as ${as}; it is delivered when a gateway that has the session starts.`;
     },
   };

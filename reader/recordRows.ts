@@ -100,6 +100,7 @@ export function deadLetterIn(row: Row): DeadLetterRecord {
     ...(row['ended_at'] !== null && { endedAt: Number(row['ended_at']) }),
     ...(text !== undefined && { text }),
     canSend: message !== undefined && row['state'] !== 'untaken',
+    again: typeof row['again'] === 'string' ? row['again'].split(',') : [],
   };
 }
 

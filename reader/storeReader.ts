@@ -155,6 +155,8 @@ export interface DeadLetterRecord {
   readonly text?: string | undefined;
   /** True where it can be sent again. */
   readonly canSend: boolean;
+  /** Tools, each behind its integration, that its last turn called and that a further one may call again: nothing has them called once. */
+  readonly again: readonly string[];
 }
 
 /** Figures of the records on the last day. */

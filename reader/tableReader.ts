@@ -65,12 +65,20 @@ const lettersOf = statement(
   `SELECT number, {mail, |}${letterWhy} FROM uw.message WHERE session = :session AND ${isDeadLetter}
    ORDER BY number DESC LIMIT ${mostRows}`,
 );
+/**
+ * SQL for the tools, parted by commas, that the last turn of a letter called, may act, and are not made once for their message. In a store of an earlier version
+ * calls have no `message`: there it is that of `earlier`.
+ */
+const madeAgain = `(
+  SELECT {string_agg|group_concat}(DISTINCT c.integration || ' ' || c.tool{, ','|}) FROM uw.call c
+  WHERE c.session = m.session AND c.turn = m.turn AND message IS NULL AND coalesce(c.effect, 'mutating') = 'mutating')`;
 /** Statements of their own: a condition that holds for all sessions, too, would have a file read the messages of all of them. */
 const lettersWhere = (name: string, columns: string, where: string) =>
   statement(
     name,
     columns,
-    `SELECT session, number, {mail, |}body, ${letterWhy}, deliveries, posted_at, ended_at FROM uw.message
+    `SELECT session, number, {mail, |}body, ${letterWhy}, deliveries, posted_at, ended_at, ${madeAgain} AS again
+     FROM (SELECT NULL AS message) earlier CROSS JOIN uw.message m
      WHERE ${isDeadLetter} ${where} ORDER BY ended_at DESC {NULLS LAST|}, session, number DESC LIMIT ${mostLetters}`,
   );
 const allLetters = lettersWhere('letters', '', '');

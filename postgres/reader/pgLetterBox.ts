@@ -2,10 +2,11 @@ import { boundedJson } from '../../src/policy/text/face.ts';
 import type { Fact } from '../../src/policy/facts/face.ts';
 import { type OrderResult, notDone } from '../../src/policy/face.ts';
 import { messageId, messageNamed, noLetter } from '../../src/sessions/face.ts';
-import { type Value, type Work, isDeadLetter, messageIn, statement, step } from '../../src/store/face.ts';
+import { type Value, type Work, isDeadLetter, statement, step } from '../../src/store/face.ts';
 import {
   actOnLetter,
   type Letter,
+  letterOf,
   type LetterOrder,
   type LetterWays,
   maskedEvent,
@@ -13,6 +14,7 @@ import {
   sentAgain,
   unknownText,
 } from '../../reader/letterOrder.ts';
+import { letterIn } from '../../src/store/tables/face.ts';
 import { Batch } from '../batch.ts';
 import { acquireLease } from '../leaseStatements.ts';
 import { PgConnections, type Sql, type Transaction } from '../pgConnections.ts';
@@ -125,10 +127,10 @@ async function findLetter(rows: Rows, { session, message }: LetterOrder): Promis
   if (named === undefined) return undefined;
   const [is, place] = 'mail' in named ? ['mail = $2', named.mail] : ['number = $2 AND mail IS NULL', named.number];
   const [row] = await rows.ask(
-    `SELECT number, body FROM uw.message WHERE session = $1 AND ${is} AND ${isDeadLetter} FOR NO KEY UPDATE`,
+    `SELECT number, mail, body, state, key, deliveries FROM uw.message WHERE session = $1 AND ${is} AND ${isDeadLetter} FOR NO KEY UPDATE`,
     [session, place],
   );
-  return row && { number: Number(row['number']), isReadable: messageIn(String(row['body'])) !== undefined };
+  return row && letterOf(letterIn(row));
 }
 
 /** The row is locked until the commit. */

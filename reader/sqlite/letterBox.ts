@@ -14,7 +14,7 @@ import {
 } from '../../src/store/sqlite/face.ts';
 import { letterBy, letterIn } from '../../src/store/tables/face.ts';
 import { step } from '../../src/store/face.ts';
-import { actOnLetter, type LetterOrder, maskedEvent, recorded, unknownText } from '../letterOrder.ts';
+import { actOnLetter, letterOf, type LetterOrder, maskedEvent, recorded, unknownText } from '../letterOrder.ts';
 import type { AlertNoteFact } from '../storeReader.ts';
 
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
@@ -70,8 +70,7 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   if (named === undefined || 'mail' in named) return notDone(noLetter(message));
   const [row] = doRow(database, step(letterBy(named), session, { session, ...named }));
   if (row === undefined) return notDone(noLetter(message));
-  const letter = { number: named.number, isReadable: letterIn(row).message !== undefined };
-  return doWork(actOnLetter(order, letter), log, database, schema);
+  return doWork(actOnLetter(order, letterOf(letterIn(row))), log, database, schema);
 }
 
 /** Tells whether a runtime that may live has the session: one that is entered, and was not found dead. */

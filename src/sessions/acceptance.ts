@@ -1,4 +1,5 @@
 import type { Outcome } from '../policy/failures/failure.ts';
+import { type FirstMessage, firstMessage } from './firstMessage.ts';
 import { type Message, messageId, type MessageName } from './mailbox.ts';
 import type { Kept } from './sessionStore.ts';
 
@@ -38,7 +39,9 @@ export interface Envelope {
   readonly id: string;
   readonly number: number;
   readonly message: Message;
-  /** Deliveries of earlier runs that did not end. */
+  /** Message that it was when it was first accepted, of a dead letter that is sent again. */
+  readonly first: FirstMessage | undefined;
+  /** Deliveries that did not end, of earlier runs and under earlier names. */
   readonly deliveries: number;
   readonly processed: Promise<Outcome<unknown>>;
   readonly settle: (outcome: Outcome<unknown>) => void;
@@ -61,9 +64,12 @@ export function makeEnvelope(
     acceptedAt,
     deliveries = 0,
     isMail = false,
+    key,
     origin,
-  }: Pick<Envelope, 'acceptedAt'> & Partial<Pick<Envelope, 'deliveries' | 'isMail' | 'origin'>>,
+  }: Pick<Envelope, 'acceptedAt'> &
+    Partial<Pick<Envelope, 'deliveries' | 'isMail' | 'origin'>> & { readonly key?: string | undefined },
 ): Envelope {
+  const first = firstMessage(key);
   let settle: (outcome: Outcome<unknown>) => void = () => undefined;
   const processed = new Promise<Outcome<unknown>>((resolve) => {
     settle = resolve;
@@ -72,7 +78,8 @@ export function makeEnvelope(
     id: messageId(session, name),
     number: name.number,
     message,
-    deliveries,
+    first,
+    deliveries: deliveries + (first?.begun ?? 0),
     processed,
     settle,
     acceptedAt,

@@ -25,7 +25,7 @@ export class DeadLetterOrders {
     const { message, number } = letter;
     if (message === undefined) return notDone(`${id} cannot be read, and so not be sent again: drop it.`);
     const { id: session, clock } = this.#scope;
-    const resent = await this.#intake.resend({ number, message }, (as) => {
+    const resent = await this.#intake.resend({ ...letter, message }, (as) => {
       return { type: 'operator.sent_again', session, message: id, as, ...note };
     });
     if ('refused' in resent)

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import type { HistoryEntry } from './history.ts';
+import type { TurnScope } from './sessionScope.ts';
 import type { ToolResult } from './toolResult.ts';
 
 /** Mark of an answer that was given again: it is told from those that a tool gave. */
@@ -12,12 +13,13 @@ const how = 'an earlier delivery of its message had this answer';
 export class EarlierAnswers {
   readonly #answers = new Map<string, ToolResult[]>();
 
-  /** @param message - its id. @param turn - the one under way. */
-  constructor(history: readonly HistoryEntry[], message: string, turn: number) {
+  /** @param kept - what the ledger has of it. @param turn - the one under way. */
+  constructor(kept: readonly HistoryEntry[], history: readonly HistoryEntry[], turn: EarlierTurns) {
     const calls = new Map<string, string>();
-    const first = lastTurnOfOthers(history, message, turn) + 1;
-    for (const entry of history) {
-      if (entry.turn < first || entry.turn >= turn) continue;
+    const known = new Set(kept.map((entry) => (entry.type === 'message' ? '' : entry.call)));
+    const others = earlierTurns(history, turn).filter((entry) => entry.type !== 'message' && !known.has(entry.call));
+    for (const entry of [...kept, ...others]) {
+      if (entry.turn >= turn.number) continue;
       if (entry.type === 'tool_call') calls.set(entry.call, keyOf(entry.integration, entry.tool, entry.input));
       const key = entry.type === 'tool_result' && isAnswer(entry.result) ? calls.get(entry.call) : undefined;
       if (key === undefined || entry.type !== 'tool_result') continue;
@@ -33,16 +35,21 @@ export class EarlierAnswers {
   }
 }
 
+type EarlierTurns = Pick<TurnScope, 'number' | 'message' | 'first'>;
+
 /**
- * The last turn before this one that processed another message. What is kept of a message is its last delivery alone; but a message that is
- * delivered again goes first, so that the turns of all its deliveries follow one another.
+ * Entries of the turns that delivered its message before, also as the dead letter that was sent again. What is kept of a message is its last delivery alone;
+ * but one that is delivered again goes first, so that the turns of all its deliveries follow one another.
  */
-function lastTurnOfOthers(history: readonly HistoryEntry[], message: string, turn: number): number {
-  let last = 0;
-  for (const entry of history) {
-    if (entry.type === 'message' && entry.id !== message && entry.turn < turn) last = Math.max(last, entry.turn);
-  }
-  return last;
+function earlierTurns(history: readonly HistoryEntry[], { number, message, first }: EarlierTurns): HistoryEntry[] {
+  const earlier = history.filter(({ turn }) => turn < number);
+  const ids = new Map(earlier.flatMap((entry) => (entry.type === 'message' ? [[entry.turn, entry.id] as const] : [])));
+  let owner = message;
+  const isOurs = ({ turn }: HistoryEntry): boolean => {
+    owner = ids.get(turn) ?? owner;
+    return owner === message || owner === first.id;
+  };
+  return earlier.toReversed().filter(isOurs).toReversed();
 }
 
 /** Tells whether it is the answer to an earlier delivery, given again. */

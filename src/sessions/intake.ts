@@ -2,15 +2,16 @@ import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
 import type { Persistence } from './persistence.ts';
 import type { Fact } from '../policy/facts/facts.ts';
+import { resendKey } from './firstMessage.ts';
 import { type Message, messageId, type MessageName } from './mailbox.ts';
 import { MailPort } from './mailPort.ts';
 import type { MailReceiver, SessionMail } from './sessionMail.ts';
 import type { SessionScope } from './sessionScope.ts';
-import { type Kept, resendKey, type StoredDeadLetter, type TurnEnd, type WaitingMessage } from './sessionStore.ts';
+import type { Kept, StoredDeadLetter, TurnEnd, WaitingMessage } from './sessionStore.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 
 /** A dead letter that can be sent again. */
-interface ReadableLetter extends Pick<StoredDeadLetter, 'number'> {
+interface ReadableLetter extends Pick<StoredDeadLetter, 'number' | 'mail' | 'key' | 'deliveries'> {
   readonly message: Message;
 }
 
@@ -61,14 +62,16 @@ export class Intake {
    * Takes in the new message of a dead letter. Its handler may end the process at once: it is not begun before what was ordered is committed.
    * @param fact - tells of it, once that is known to be so.
    */
-  async resend({ number: letter, message }: ReadableLetter, fact: (id: string) => Fact): Promise<Resent> {
+  async resend(readable: ReadableLetter, fact: (id: string) => Fact): Promise<Resent> {
     const { id: session, mailbox, clock, facts, tracing } = this.#scope;
     const persistence = this.#persistence;
+    const { number: letter, message } = readable;
+    const key = resendKey(readable);
     await persistence.opening;
     if (this.#refusesAll) return { refused: this.#refusal };
     if (!(await persistence.canTake())) return { refused: 'owned_elsewhere' };
     persistence.goOn();
-    const known = persistence.known(resendKey(letter));
+    const known = persistence.known(key);
     if (known !== undefined)
       return (await known.kept) === 'durable'
         ? { id: messageId(session, known), isFirst: false }
@@ -79,13 +82,14 @@ export class Intake {
     const id = messageId(session, { number });
     const told = facts.masked(fact(id));
     const { ledger } = persistence;
-    const kept = await persistence.resend({ letter, number, message, at: clock.wallNow(), fact: told });
+    const kept = await persistence.resend({ letter, number, message, key, at: clock.wallNow(), fact: told });
     if (kept === 'fenced') return { refused: 'owned_elsewhere' };
     if (kept !== 'durable') return { refused: 'not_kept' };
     facts.tell(told, true);
     // Otherwise it is delivered by who has the session next.
     if (!this.#closed && persistence.ledger === ledger) {
-      const envelope = makeEnvelope(session, { number }, message, { acceptedAt: clock.now(), origin });
+      const about = { acceptedAt: clock.now(), isMail: true, key, origin };
+      const envelope = makeEnvelope(session, { number }, message, about);
       envelope.kept = durable;
       mailbox.add(envelope);
       this.#scope.dispatch({ type: 'message.arrived' });
@@ -143,7 +147,7 @@ export class Intake {
     const acceptedAt = clock.now();
     mailbox.restore(
       waiting.map(({ message, deliveries, key, ...name }) => ({
-        ...makeEnvelope(session, name, message, { deliveries, acceptedAt, isMail: isMail(name, key) }),
+        ...makeEnvelope(session, name, message, { deliveries, acceptedAt, key, isMail: isMail(name, key) }),
         kept: Promise.resolve('durable'),
       })),
     );

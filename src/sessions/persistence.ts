@@ -14,7 +14,6 @@ import {
   type Recovered,
   type RecoveryLimits,
   type Resend,
-  resendKey,
   type SessionLedger,
   type SessionStore,
   type TurnEnd,
@@ -132,7 +131,7 @@ export class Persistence {
   resend(letter: Resend): Promise<Kept> | undefined {
     const ledger = this.ledger;
     if (ledger === undefined) return undefined;
-    const key = resendKey(letter.letter);
+    const { key } = letter;
     const kept = ledger.resend(letter).then((what) => {
       if (what !== 'durable') this.#keys?.delete(key);
       return what;

@@ -4,6 +4,7 @@ import type { SessionEmitted, SessionEvent, SessionRef } from '../machines/sessi
 import type { FailureFacts } from '../policy/failures/failure.ts';
 import { inWholeMs } from '../policy/text/duration.ts';
 import type { SessionLimits } from '../policy/records/flight.ts';
+import { show } from '../policy/options/options.ts';
 import { anything, type Given, type KeysOf, name, text } from '../policy/options/optionKeys.ts';
 import { noteIn, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readOptions, readValue } from '../policy/options/readOptions.ts';
@@ -11,6 +12,7 @@ import { readStoredName } from '../policy/options/storedName.ts';
 import type { Acceptance } from './acceptance.ts';
 import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
+import { resendPrefix } from './firstMessage.ts';
 import { History, type HistoryEntry } from './history.ts';
 import { type Claims, Persistence } from './persistence.ts';
 import { Mailbox, type Message } from './mailbox.ts';
@@ -205,6 +207,8 @@ export class SupervisedSession implements Session, Drainable {
     readOptions('message', message, messageKeys);
     readOptions('options', options, sendKeys);
     if (options.key !== undefined) readStoredName('options.key', options.key);
+    if (options.key?.startsWith(resendPrefix) === true)
+      throw new RangeError(`Expected \`options.key\` not to begin with \`${resendPrefix}\`, got ${show(options.key)}`);
     this.#persistence.check(message);
     if (this.#ref === undefined) this.#sent?.();
     this.used();

@@ -57,6 +57,8 @@ export interface TurnScope {
   readonly number: number;
   /** The id of its message. */
   readonly message: string;
+  /** The number and the id by which that was first accepted: another one, of a dead letter that was sent again. */
+  readonly first: { readonly number: number; readonly id: string };
   /** Number of times the message has been begun, this one included. */
   readonly delivery: number;
   readonly watch: TurnWatch;

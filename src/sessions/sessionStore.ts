@@ -46,6 +46,8 @@ export interface StoredCall {
   /** Settles its answer when that is lost: its rule asks, or it carries a key. @defaultValue nothing does */
   readonly rule?: CallRule | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** Number of the message for which it is made once, whatever that is delivered as. @defaultValue it is made anew by each delivery */
+  readonly message?: number | undefined;
 }
 
 /** Way in which the reconcile rule of a call settles it. */
@@ -92,16 +94,16 @@ export interface StoredDeadLetter extends MessageName {
   /** Undefined where it cannot be read. */
   readonly message: Message | undefined;
   readonly reason: DeadLetterReason;
+  readonly key: string | undefined;
+  readonly deliveries: number;
 }
 
 /** The new message of a dead letter that is sent again, and the fact that tells of it. */
-export interface Resend extends Omit<StoredMessage, 'key'> {
+export interface Resend extends StoredMessage {
+  readonly key: string;
   readonly letter: number;
   readonly fact: Fact;
 }
-
-/** The key of the message by which a dead letter is sent again: so it is sent once. */
-export const resendKey = (number: number): string => `sent again: ${number}`;
 
 /** Parts of a session that an earlier incarnation left and that have to go on. */
 export interface Recovered {
@@ -204,6 +206,8 @@ export interface SessionLedger {
   reconciled(call: string, found: StoredVerdict, wallNow: number): Promise<Kept>;
   /** Forgets turns before this one that are over. */
   forget(beforeTurn: number): void;
+  /** Calls that were made once for a message, with their results, in order; none where the store cannot be read now. @param message - its first number. */
+  madeOnce(message: number): Promise<readonly HistoryEntry[]>;
   /** Gives the session up: another runtime may claim it. */
   release(): Promise<void>;
   /**

@@ -50,7 +50,7 @@ export class SessionTurn implements Turn {
     this.#questions = new Questions(scope);
     this.number = scope.number;
     this.session = scope.session.id;
-    this.messageId = scope.message;
+    this.messageId = scope.first.id;
     this.delivery = scope.delivery;
   }
 

@@ -15,11 +15,14 @@ export interface Turn {
   readonly number: number;
   readonly session: string;
   /**
-   * The id of the message, as `send` gave it out: the same at each delivery, also after a restart. It serves as an idempotency key for what the
+   * The id of the message, as `send` gave it out: the same at each delivery, also after a restart, and of a dead letter that was sent again. It serves as an idempotency key for what the
    * handler does outside of tool calls.
    */
   readonly messageId: string;
-  /** Number of times the message has been begun, this one included; above 1 its gateway stopped or died before an earlier turn ended. */
+  /**
+   * Number of times the message has been begun, this one included; above 1 its gateway stopped or died before an earlier turn ended. A dead
+   * letter that was sent again counts on.
+   */
   readonly delivery: number;
   /** Aborted when the turn is to end: by its watchdog, or because the session stops. */
   readonly signal: AbortSignal;

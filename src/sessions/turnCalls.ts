@@ -82,7 +82,7 @@ export class TurnCalls {
   readonly #open = new Map<string, OpenCall>();
   readonly #ended: EndedCall[] = [];
   /** Earlier answers to a message that is delivered again. */
-  readonly #earlier: EarlierAnswers | undefined;
+  #earlier: EarlierAnswers | undefined = undefined;
   #lastCall = 0;
   #over = false;
 
@@ -90,8 +90,12 @@ export class TurnCalls {
     this.#turn = turn;
     this.#repetition = repetition;
     this.#scope = turn.session;
-    const { message, number, delivery, session } = turn;
-    this.#earlier = delivery > 1 ? new EarlierAnswers(session.history.entries, message, number) : undefined;
+  }
+
+  /** Reads the answers to earlier deliveries of its message, before this one begins: the history may hold them no more. */
+  async recall(): Promise<void> {
+    const kept = (await this.#turn.ledger?.madeOnce(this.#turn.first.number)) ?? [];
+    this.#earlier = new EarlierAnswers(kept, this.#scope.history.entries, this.#turn);
   }
 
   /** The calls that are pending, and when the watchdog ends each. */
@@ -223,7 +227,7 @@ export class TurnCalls {
   /** Writes a call down, then makes it. */
   #begin(call: OpenCall, input: unknown, options: CheckedToolCall, stream: ToolStreaming | undefined): void {
     const { id: session, clock, deadlines, history, tools, watchdog } = this.#scope;
-    const { ledger, number: turn, message, watch } = this.#turn;
+    const { ledger, number: turn, message, first, watch } = this.#turn;
     const { id, integration, tool } = call;
     const now = clock.now();
     const at = clock.wallNow();
@@ -270,7 +274,8 @@ export class TurnCalls {
     call.rule = settledBy?.rule;
     const isOnce = settledBy !== undefined || (options.once === true && mayDoMore(effect));
     const earlier = isOnce ? this.#earlier?.take(integration, tool, input) : undefined;
-    const row = { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt: at + limitMs, ...settledBy };
+    const once = { message: isOnce ? first.number : undefined, ...settledBy };
+    const row = { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt: at + limitMs, ...once };
     const written = ledger.open(row);
     const { idempotencyKey } = settledBy ?? {};
     const more = settledBy && { idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };

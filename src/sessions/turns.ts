@@ -12,6 +12,7 @@ import type { SessionScope } from './sessionScope.ts';
 import type { Kept, TurnEnd } from './sessionStore.ts';
 import { SessionSpinning } from './sessionSpinning.ts';
 import { SessionTurn } from './sessionTurn.ts';
+import { messageId } from './mailbox.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 import { TurnWatch } from './watch.ts';
 import type { TurnUnderWay } from './turnWhy.ts';
@@ -127,7 +128,9 @@ export class Turns {
     const watch = new TurnWatch(watchdog.turnMs, clock, deadlines, () => this.stalled(number));
     const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
-    const about = { session, number, message: envelope.id, delivery, watch, ledger, done: () => this.#done(number) };
+    const named = envelope.first ?? envelope;
+    const first = { number: named.number, id: envelope.first === undefined ? envelope.id : messageId(session.id, named) };
+    const about = { session, number, message: envelope.id, first, delivery, watch, ledger, done: () => this.#done(number) };
     const turn = new SessionTurn(about, () => this.#repetition());
     const startedAt = clock.now();
     const { message, origin } = envelope;
@@ -163,7 +166,8 @@ export class Turns {
   async #run(running: RunningTurn, taken: Promise<Kept> | undefined): Promise<void> {
     if (taken !== undefined) await taken;
     const { id, clock } = this.#scope;
-    const { envelope } = running;
+    const { envelope, turn } = running;
+    if (taken !== undefined && turn.delivery > 1) await turn.calls.recall();
     const isUnkept = envelope.kept !== undefined && this.#persistence.isUnkept(await envelope.kept);
     if (running.over) return;
     if (isUnkept) {

@@ -1,5 +1,6 @@
 import type { Outcome } from '../policy/failures/failure.ts';
 import type { Fact } from '../policy/facts/facts.ts';
+import type { HistoryEntry } from './history.ts';
 import type { NamedMessage } from './mailbox.ts';
 import type { ToolResult } from './toolResult.ts';
 import type {
@@ -74,6 +75,10 @@ export class WatchedLedger implements SessionLedger {
 
   forget(beforeTurn: number): void {
     this.#ledger.forget(beforeTurn);
+  }
+
+  madeOnce(message: number): Promise<readonly HistoryEntry[]> {
+    return this.#ledger.madeOnce(message);
   }
 
   release(): Promise<void> {

@@ -142,7 +142,8 @@ function wholeTurns(entries: readonly HistoryEntry[], limit: number): readonly H
   return entries.filter(({ turn }) => turn >= oldest);
 }
 
-function callEntries(row: CallRow): readonly (readonly [number, HistoryEntry])[] {
+/** A call and its result, each with its place in the history; neither where one cannot be read. */
+export function callEntries(row: CallRow): readonly (readonly [number, HistoryEntry])[] {
   const { call, turn, integration, tool, seq, startedAt, settled } = row;
   const result = fromJson(settled?.result);
   // A result that cannot be read leaves its call out too: a history has both or neither.

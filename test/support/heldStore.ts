@@ -96,6 +96,7 @@ export class HeldStore implements SessionStore {
       deadLetter: () => Promise.resolve(undefined),
       resend: ({ letter }) => this.#write(`resend ${letter}`),
       bury: (message) => this.#write(`bury ${message}`),
+      madeOnce: () => Promise.resolve([]),
       forget: (turn) => void this.writes.push(`forget ${turn}`),
       release: () => {
         this.writes.push('release');

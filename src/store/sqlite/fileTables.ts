@@ -50,6 +50,9 @@ export class FileTables implements Tables {
   }
 }
 
+/** A text for every engine as a file takes it, without values. */
+export const fileText = (text: string): string => withFileNames(written(text, 'file', (name) => `:${name}`));
+
 /** Does work within a transaction that is under way, each step at once. @throws what SQLite reports. */
 export function doWork<T>(work: Work<T>, log: Pick<EventLog, 'insert'>, database: Database, schema: Schema): T {
   const made = (next: Step): readonly unknown[] => {

@@ -1,7 +1,8 @@
 import { step } from '../work.ts';
 import type { Prunable, Pruned } from '../pruner.ts';
 import type { Database } from './database.ts';
-import { doRow } from './fileTables.ts';
+import { isForgettable } from '../tables/ledger.ts';
+import { doRow, fileText } from './fileTables.ts';
 import type { Schema } from './schema.ts';
 import type { StoreFile } from './storeFile.ts';
 
@@ -73,9 +74,10 @@ export function pruneSession(
     database.prepare('SELECT 1 FROM unwedge_runtimes WHERE id = ?').get(owner) !== undefined;
   const calls = database
     .prepare(
-      `DELETE FROM unwedge_calls WHERE id IN
-         (SELECT id FROM (SELECT id, state, settled_at FROM unwedge_calls WHERE session = ? ORDER BY turn LIMIT ?)
-          WHERE state = 'settled' AND settled_at < ?)`,
+      fileText(`DELETE FROM uw.call WHERE id IN
+         (SELECT id FROM (SELECT id, session, state, settled_at FROM uw.call c
+            WHERE session = ? AND ${isForgettable('c', 'c.session')} ORDER BY turn LIMIT ?)
+          WHERE state = 'settled' AND settled_at < ?)`),
     )
     .run(session, limit, before);
   const messages = deleteMessages(

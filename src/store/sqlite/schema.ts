@@ -8,7 +8,7 @@ import { MovedError, NewerSchemaError, OlderSchemaError } from './trouble.ts';
 const applicationId = 0x756e7764;
 
 /** A later version changes what is there, in order and forward only, and has the next number: that of a new table, or of a change in {@link migrate}. */
-export const knownVersion = Math.max(14, ...declared.map(([, { since }]) => since?.file ?? 0));
+export const knownVersion = Math.max(16, ...declared.map(([, { since }]) => since?.file ?? 0));
 /** Oldest version whose tables have the columns of now. Those before it were of builds that were never released. */
 const oldestVersion = 13;
 
@@ -78,6 +78,12 @@ export function prepareSchema(database: Database, synchronous: 'NORMAL' | 'FULL'
 const keptOfBreakers =
   'name, state, opened_at, open_until, last_open_ms, openings, failures, generation, cause, paused_at, paused_until';
 
+/** Columns that came with 16. */
+const laterColumns = [
+  ['unwedge_calls', 'message', 'INTEGER'],
+  ['unwedge_messages', 'outcome', 'TEXT'],
+] as const;
+
 function migrate(database: Database, ours: boolean): void {
   const version = versionOf(database, ours);
   if (version < knownVersion && hasTable(database, 'unwedge_runtimes')) refuseOlderRuns(database);
@@ -85,6 +91,11 @@ function migrate(database: Database, ours: boolean): void {
   // Until 14 its columns had no defaults.
   const hadBreakers = version > 0 && version < 14 && hasTable(database, 'unwedge_breakers');
   if (hadBreakers) database.exec('ALTER TABLE unwedge_breakers RENAME TO unwedge_breakers_old');
+  for (const [table, column, type] of laterColumns) {
+    const has = database.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, column);
+    if (hasTable(database, table) && has === undefined)
+      database.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+  }
   if (!events.exists) database.exec(createEvents(events.name));
   database.exec(createOurs);
   if (hadBreakers) {

@@ -6,7 +6,6 @@ import {
   type MessageEnd,
   type Past,
   type Resend,
-  resendKey,
   type SessionLedger,
   type StoredCall,
   type StoredDeadLetter,
@@ -14,6 +13,7 @@ import {
   type StoredVerdict,
   type WaitingMessage,
 } from '../../sessions/sessionStore.ts';
+import type { HistoryEntry } from '../../sessions/history.ts';
 import type { NamedMessage } from '../../sessions/mailbox.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import type { Statement } from '../dialect.ts';
@@ -24,6 +24,7 @@ import {
   buried,
   callRow,
   finishMessage,
+  isForgettable,
   noteVerdict,
   openCall,
   postMessage,
@@ -32,12 +33,12 @@ import {
   settleCall,
   takeMessage,
 } from '../tables/ledger.ts';
-import { letterBy, letterIn } from '../tables/claims.ts';
+import { letterBy, letterIn, madeOnce, madeOnceIn } from '../tables/claims.ts';
 import { step, type Work } from '../work.ts';
 import type { Carrier } from './fileCommitter.ts';
 import type { Database } from './database.ts';
 import type { EventLog } from './eventLog.ts';
-import { changeRow, doRow, doWork } from './fileTables.ts';
+import { changeRow, doRow, doWork, fileText } from './fileTables.ts';
 import { HeldRows } from './heldRows.ts';
 import { type Change, type Claimed, createFence, type Fence, KeptWrite, type WriteKind } from './keptWrite.ts';
 import type { LeftRuns } from './leftRuns.ts';
@@ -130,8 +131,8 @@ export class SqliteLedger implements SessionLedger, Carrier {
     const kept = this.#work(
       () => (isOff ? undefined : resent(session, letter)),
       () => {
-        const { number, at } = letter;
-        const [body, key] = [toJson(letter.message), resendKey(letter.letter)];
+        const { number, at, key } = letter;
+        const body = toJson(letter.message);
         this.#held.posted({ number, body, key, at, deliveries: 0, stops: 0, taken: undefined });
       },
     );
@@ -161,6 +162,11 @@ export class SqliteLedger implements SessionLedger, Carrier {
 
   forget(beforeTurn: number): void {
     void this.#change((database) => forgetTurns(database, this.#claimed.session, beforeTurn));
+  }
+
+  async madeOnce(message: number): Promise<readonly HistoryEntry[]> {
+    const made = step(madeOnce, '', { session: this.#claimed.session, message });
+    return madeOnceIn(this.#scope.file.ask((database) => doRow(database, made), []));
   }
 
   async release(): Promise<void> {
@@ -243,7 +249,9 @@ export class SqliteLedger implements SessionLedger, Carrier {
 function forgetTurns(database: Database, session: string, beforeTurn: number): number {
   const over = `session = ? AND (state IN ('done', 'failed') AND turn < ? OR state = 'dropped')`;
   const last = 'SELECT max(number) FROM unwedge_messages WHERE session = ?';
-  const calls = database.prepare(`DELETE FROM unwedge_calls WHERE state = 'settled' AND session = ? AND turn < ?`);
+  const calls = database.prepare(
+    fileText(`DELETE FROM uw.call AS c WHERE state = 'settled' AND session = ? AND turn < ? AND ${isForgettable('c', 'c.session')}`),
+  );
   const messages = database.prepare(
     `DELETE FROM unwedge_messages WHERE ${over} AND (key IS NULL OR number <= (${last}) - ${maxKeys})`,
   );

@@ -1,4 +1,5 @@
 import type { Fact } from '../../policy/facts/facts.ts';
+import type { HistoryEntry } from '../../sessions/history.ts';
 import type { NamedMessage } from '../../sessions/mailbox.ts';
 import {
   type CallRecovery,
@@ -14,6 +15,7 @@ import {
 import { type Row, type Statement, statement } from '../dialect.ts';
 import { toJson } from '../../policy/text/storedJson.ts';
 import {
+  callEntries,
   historyOf,
   keptOf,
   isDeadLetter,
@@ -98,7 +100,7 @@ const letterOf = (column: 'number' | 'mail') =>
   statement(
     `dead_letter_by_${column}`,
     `session text, ${column} bigint`,
-    `SELECT number, {mail, |}body, state FROM uw.message WHERE session = :session AND ${column} = :${column} AND ${isDeadLetter}`,
+    `SELECT number, {mail, |}body, state, key, deliveries FROM uw.message WHERE session = :session AND ${column} = :${column} AND ${isDeadLetter}`,
   );
 const letterByNumber = letterOf('number');
 const letterByMail = letterOf('mail');
@@ -208,8 +210,22 @@ export const letterBy = (message: NamedMessage): Statement => ('mail' in message
 
 /** The dead letter in a row. */
 export function letterIn(row: Row): StoredDeadLetter {
-  return { ...nameOf(row), message: messageIn(String(row['body'])), reason: String(row['state']) as DeadLetterReason };
+  const key = typeof row['key'] === 'string' ? row['key'] : undefined;
+  const reason = String(row['state']) as DeadLetterReason;
+  return { ...nameOf(row), message: messageIn(String(row['body'])), reason, key, deliveries: Number(row['deliveries']) };
 }
+
+/** The calls that were made once for a message of this first number. */
+export const madeOnce = statement(
+  'made_once',
+  'session text, message bigint',
+  `SELECT ${callColumns} FROM uw.call c
+   WHERE c.session = :session AND c.message = :message AND c.state = 'settled' ORDER BY c.seq`,
+);
+
+/** The calls in such rows, each with its result. */
+export const madeOnceIn = (rows: readonly Row[]): readonly HistoryEntry[] =>
+  rows.flatMap((row) => callEntries(toCallRow(row)).map(([, entry]) => entry));
 
 function* rowsOf(made: RowStep): Work<readonly Row[]> {
   return yield made;

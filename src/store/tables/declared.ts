@@ -25,6 +25,10 @@ export interface Table {
   readonly prune: { readonly old: string; readonly history?: boolean } | { readonly kept: string };
 }
 
+/** Index of calls that are made once for their message. */
+export const madeOnceIndex =
+  'CREATE INDEX {IF NOT EXISTS call_once|unwedge_calls_once} ON uw.call (session, message) WHERE message IS NOT NULL;';
+
 const messageStates = `'waiting', 'taken', 'done', 'failed', 'dropped', 'poison', 'expired', 'malformed'`;
 
 /** The tables, in the order in which they are moved and pruned. */
@@ -46,7 +50,8 @@ export const tables = {
   seq bigint,
   taken_at bigint,
   ended_at bigint,
-  error text,`,
+  error text,
+  outcome text,`,
     key: 'session, number',
     byKey: true,
     indexes: `CREATE INDEX {message_unprocessed|unwedge_messages_unprocessed} ON uw.message (session, number) WHERE state IN ('waiting', 'taken');`,
@@ -54,7 +59,7 @@ export const tables = {
     prune: { kept: 'goes with its session, by the engine' },
   },
 
-  // Tool calls of sessions, written before they are dispatched, settled once; what comes later is kept apart.
+  // Tool calls of sessions, written before they are dispatched, settled once; what comes later is kept apart. The message has those that are made once for it.
   call: {
     file: 'unwedge_calls',
     columns: `
@@ -79,11 +84,13 @@ export const tables = {
   idempotency_key text,
   reconciling_at bigint,
   verdict text,
-  reconciled_at bigint,`,
+  reconciled_at bigint,
+  message bigint,`,
     key: 'id',
     byKey: true,
     indexes: `CREATE INDEX {call_by_turn|unwedge_calls_by_turn} ON uw.call (session, turn);
-CREATE INDEX {call_pending|unwedge_calls_pending_by_session} ON uw.call (session) WHERE state = 'pending';`,
+CREATE INDEX {call_pending|unwedge_calls_pending_by_session} ON uw.call (session) WHERE state = 'pending';
+${madeOnceIndex}`,
     move: { what: 'tool calls' },
     prune: { kept: 'goes with its session, by the engine' },
   },

@@ -14,13 +14,15 @@ export {
   lastNumbers,
   letterBy,
   letterIn,
+  madeOnce,
+  madeOnceIn,
   readDeadLetter,
   readLeft,
   readPast,
   settleDead,
   settleLeft,
 } from './claims.ts';
-export { declared, type TableName } from './declared.ts';
+export { declared, madeOnceIndex, type TableName } from './declared.ts';
 export { readFlights, readPolicies, upsertPolicy } from './flights.ts';
 export {
   askCall,
@@ -28,6 +30,7 @@ export {
   callRow,
   finishMessage,
   firstOfKey,
+  isForgettable,
   noteVerdict,
   openCall,
   postMessage,

@@ -1,6 +1,6 @@
 import type { Fact } from '../../policy/facts/facts.ts';
 import { messageId } from '../../sessions/mailbox.ts';
-import { type Kept, type Resend, resendKey, type StoredCall } from '../../sessions/sessionStore.ts';
+import { type Kept, type Resend, type StoredCall } from '../../sessions/sessionStore.ts';
 import { insertInto, type Statement, statement } from '../dialect.ts';
 import { toJson } from '../../policy/text/storedJson.ts';
 import { isDeadLetter } from '../sessionRows.ts';
@@ -81,7 +81,17 @@ export const firstOfKey = statement(
 );
 
 const call = `session text, id text, turn bigint, integration text, tool text, input text, effect text, runtime text, started_at bigint,
-  deadline_at bigint, seq bigint, rule text, idempotency_key text`;
+  deadline_at bigint, seq bigint, rule text, idempotency_key text, message bigint`;
+/**
+ * SQL for whether a call of `session` (an expression) may be forgotten: it was not made once for a message that may be delivered again, or as which a dead
+ * letter may be that was sent again.
+ */
+export const isForgettable = (call: string, session: string): string =>
+  `(${call}.message IS NULL OR ${call}.message NOT IN (
+     SELECT CASE WHEN m.key LIKE 'sent again: %'
+       THEN {coalesce(substring(m.key from '^sent again: ([0-9]+)')::bigint, 0)|CAST(substr(m.key, 13) AS INTEGER)} ELSE m.number END
+     FROM uw.message m WHERE m.session = ${session} AND (m.state IN ('waiting', 'taken') OR m.${isDeadLetter})))`;
+
 /** Enters a call, unless it is there. */
 export const openCall = statement('open_call', call, insertInto('uw.call', call, '{|ON CONFLICT DO NOTHING}'), {
   together: true,
@@ -135,16 +145,17 @@ export function callRow(session: string, runtime: string, call: StoredCall) {
     seq: call.seq,
     rule: call.rule,
     idempotencyKey: call.idempotencyKey,
+    message: call.message,
   };
 }
 
 /** Makes the new message of a dead letter, takes the letter out, and records that it was sent again. */
-export function* resent(session: string, { letter, number, at, fact }: Omit<Resend, 'message'>): Work<Kept> {
+export function* resent(session: string, { letter, number, key, at, fact }: Omit<Resend, 'message'>): Work<Kept> {
   const row = {
     session,
     letter,
     number,
-    key: resendKey(letter),
+    key,
     at,
     why: `sent again as ${messageId(session, { number })}`,
   };

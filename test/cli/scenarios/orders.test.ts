@@ -242,7 +242,25 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     expect(await run('letters', '--drop', 'agent:main-m2')).toMatchObject({ code: 0 });
     expect((await run('letters', '--send', 'agent:main-m2')).stderr).toContain('is no dead letter');
     await gateway.stop();
+    const database = openDatabase(first.db);
+    database.exec(`UPDATE unwedge_messages SET deliveries = 2, turn = 900 WHERE number = 3;
+      INSERT INTO unwedge_calls (id, session, turn, integration, tool, input, effect, runtime, started_at, deadline_at, seq, state, message)
+      VALUES ('a', 'agent:main', 900, 'bank', 'charge', '{}', NULL, 'r', 1, 1, 1, 'settled', NULL),
+        ('b', 'agent:main', 900, 'mail', 'send', '{}', 'mutating', 'r', 1, 1, 2, 'settled', NULL),
+        ('c', 'agent:main', 900, 'bank', 'once', '{}', NULL, 'r', 1, 1, 3, 'settled', 3),
+        ('d', 'agent:main', 900, 'kb', 'search', '{}', 'readOnly', 'r', 1, 1, 4, 'settled', NULL)`);
+    const named = '1 letter of 2 begun before, what may be made again: bank charge, mail send';
+    const asked = await run('letters', 'agent:main', '--send-all');
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining(`${named}. To send all without a question: --yes`)]);
+    expect(JSON.parse((await run('letters', '--json')).stdout)).toMatchObject([{}, { again: ['bank charge', 'mail send'] }]);
+    const questions: string[] = [];
+    const answers = ['n', 'YES'];
+    const ask = (question: string) => Promise.resolve((questions.push(question), answers.shift() ?? ''));
+    const words = ['letters', 'agent:main', '--send-all', '--db', first.db];
+    expect(await call(words, { ask })).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was sent again') });
+    database.exec('UPDATE unwedge_messages SET deliveries = 0 WHERE number = 3');
     const all = await run('letters', 'agent:main', '--send-all');
+    expect(questions).toEqual([`${named}.\nSend 2 again? [y/N] `]);
     expect(all).toEqual({ code: 0, stdout: '2 of 2 sent again.\n', stderr: 'unwedge: 1 of 2\nunwedge: 2 of 2\n' });
     expect((await run('letters')).stdout).toBe('No dead letters.\n');
   });

@@ -352,7 +352,7 @@ export function isRead(engine: ReadableEngine): void {
       const { reader } = await startWithSession();
       const letter = {
         ...{ id: 's-m2', session: 's', kind: 'user', reason: 'poison', deliveries: 1, postedAt: now + 2 },
-        ...{ endedAt: now, text: 'secret 2', canSend: true },
+        ...{ endedAt: now, text: 'secret 2', again: [], canSend: true },
       };
       expect([await reader.deadLetters(), await reader.deadLetters('s')]).toEqual([[letter], [letter]]);
       expect(await reader.deadLetters('other')).toEqual([]);

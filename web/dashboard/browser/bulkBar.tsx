@@ -57,6 +57,8 @@ interface BulkChoice {
   readonly text: string;
   /** Consequence that is said to follow from it. */
   readonly after: Consequence;
+  /** Another one, of those that are chosen. @defaultValue none */
+  readonly also?: (keys: readonly string[]) => Consequence;
   /** Keys of the rows that it fits. */
   readonly fits: readonly string[];
 }
@@ -72,7 +74,8 @@ interface BulkBarProps {
   readonly about: (key: string) => Pick<Order, 'name' | 'target'>;
 }
 
-interface BulkWish extends Pick<BulkChoice, 'order' | 'after'> {
+interface BulkWish extends Pick<BulkChoice, 'order'> {
+  readonly after: readonly Consequence[];
   readonly of: readonly Pick<Order, 'name' | 'target'>[];
   readonly noun: string;
   readonly picked: Picked;
@@ -110,11 +113,12 @@ export function BulkBar({ picked, groups, choices, noun, about }: BulkBarProps) 
           </span>
         </>
       )}
-      {fitting.map(({ order, text, after, keys }) => (
+      {fitting.map(({ order, text, after, also, keys }) => (
         <Act
           key={order}
           act={() => {
-            wish.value = { order, after, noun, picked, of: keys.map(about) };
+            const all = also === undefined ? [after] : [after, also(keys)];
+            wish.value = { order, after: all, noun, picked, of: keys.map(about) };
           }}
         >
           {text} {count(keys.length)}…
@@ -137,7 +141,7 @@ export function BulkDialog() {
       what={what}
       note={order === 'restart' ? 'This cannot be undone. ' : ''}
       after={[
-        after,
+        ...after,
         [
           'clock',
           'acc',

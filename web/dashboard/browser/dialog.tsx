@@ -15,6 +15,8 @@ export interface Wish {
   readonly target?: string | undefined;
   /** The same in words, for the question. @defaultValue the name */
   readonly what?: string | undefined;
+  /** Calls that a letter may make again. @defaultValue none */
+  readonly again?: readonly string[] | undefined;
 }
 
 const wish = signal<Wish | undefined>(undefined);
@@ -100,7 +102,7 @@ function Question(asked: Wish) {
   );
 }
 
-function consequences({ order, name, of, target }: Wish): readonly Consequence[] {
+function consequences({ order, name, of, target, again = [] }: Wish): readonly Consequence[] {
   const integration = of === 'integration' ? tables.integrations.row(name) : undefined;
   const session = of === 'session' ? tables.sessions.row(name) : undefined;
   const { inFlight = 0, waiting = 0 } = integration ?? {};
@@ -149,6 +151,7 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
       return [
         ['ok', 'ok', 'It is delivered as a new message with the same content, behind those that wait.'],
         ['run', 'acc', 'It is sent once, however often this is ordered.'],
+        madeAgain(again),
       ];
     case 'acknowledge':
       return [['ok', 'ok', 'Nobody else is asked to look after it, until it ends.'], failsOn];
@@ -182,6 +185,12 @@ function consequences({ order, name, of, target }: Wish): readonly Consequence[]
     }
   }
 }
+
+/** Says what a letter that is sent again does twice. */
+export const madeAgain = (again: readonly string[]): Consequence =>
+  again.length === 0
+    ? ['ok', 'ok', 'Calls that it has made once are answered as before.']
+    : ['warn', 'warn', `May be made again: ${[...new Set(again)].join(', ')}. What is called once is answered as before.`];
 
 const cutOff = 'Its turn is cut off, with its calls.';
 const failsOn: Consequence = ['warn', 'warn', 'What fails goes on failing, and is counted.'];

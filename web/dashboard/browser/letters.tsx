@@ -2,7 +2,7 @@ import type { DeadLetterRecord } from '../../../reader/storeReader.ts';
 import { useAsked } from './asked.ts';
 import { Box, To } from './box.tsx';
 import { BulkBar, noPicked, Pick, useForgotten } from './bulkBar.tsx';
-import { OrderButton } from './dialog.tsx';
+import { madeAgain, OrderButton } from './dialog.tsx';
 import { type Column, Table } from './table.tsx';
 import { Ago } from './times.tsx';
 import { count } from './words.ts';
@@ -66,6 +66,7 @@ function Orders({ letters }: { readonly letters: readonly DeadLetterRecord[] }) 
           ...{ order: 'send_again', text: 'Send again' },
           fits: oldest.filter(({ canSend }) => canSend).map(keyOf),
           after: ['ok', 'ok', 'Each is delivered as a new message with the same content, once.'],
+          also: (keys) => madeAgain(keys.flatMap((key) => known.get(key)?.again ?? [])),
         },
         {
           ...{ order: 'drop', text: 'Drop', fits: all },
@@ -76,8 +77,8 @@ function Orders({ letters }: { readonly letters: readonly DeadLetterRecord[] }) 
   );
 }
 
-const aboutOf = ({ id, session }: DeadLetterRecord) =>
-  ({ name: session, of: 'session', target: id, what: `${id} to ${session}` }) as const;
+const aboutOf = ({ id, session, again }: DeadLetterRecord) =>
+  ({ name: session, of: 'session', target: id, what: `${id} to ${session}`, again }) as const;
 
 const columns: readonly Column<DeadLetterRecord>[] = [
   {
