@@ -79,14 +79,16 @@ export async function main(words: readonly string[]): Promise<void> {
   if (endsWithCommand) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
 }
 
-const askPerson = (signal: AbortSignal) => async (question: string): Promise<string> => {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await lines.question(question, { signal }).catch(() => '');
-  } finally {
-    lines.close();
-  }
-};
+const askPerson =
+  (signal: AbortSignal) =>
+  async (question: string): Promise<string> => {
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await lines.question(question, { signal }).catch(() => '');
+    } finally {
+      lines.close();
+    }
+  };
 
 const exitCodeOf = (signal: EndedBySignal['signal']): number => 128 + constants.signals[signal];
 

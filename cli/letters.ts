@@ -97,7 +97,11 @@ async function isWanted(letters: readonly DeadLetterRecord[], io: Io): Promise<b
   return /^y(?:es)?$/i.test((await io.ask(`${told}.\nSend ${letters.length} again? [y/N] `)).trim());
 }
 
-async function sendAll(found: readonly DeadLetterRecord[], { reason, json, db, yes }: SendAll, io: Io): Promise<number> {
+async function sendAll(
+  found: readonly DeadLetterRecord[],
+  { reason, json, db, yes }: SendAll,
+  io: Io,
+): Promise<number> {
   // The oldest first, as they came.
   const orders = found.filter(({ canSend }) => canSend).toReversed();
   if (!yes && !(await isWanted(orders, io))) throw new CommandError('Nothing was sent again');

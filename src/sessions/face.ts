@@ -1,7 +1,7 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { Acceptance } from './acceptance.ts';
 export { noLetter } from './deadLetterOrders.ts';
-export { resendKey, resendPrefix } from './firstMessage.ts';
+export { resendKey } from './firstMessage.ts';
 export type { HistoryEntry } from './history.ts';
 export { type Message, type NamedMessage, messageId, messageNamed } from './mailbox.ts';
 export { type Session, SupervisedSession } from './session.ts';

@@ -90,7 +90,11 @@ export class MailPort implements MailReceiver {
     // A mail that joins another is answered with it. A mail that is not begun here is begun by who has the session next.
     if (kept !== 'durable' || joins || this.#closed || persistence.ledger !== ledger) return;
     const name = { number, mail: mail.mail };
-    const envelope = makeEnvelope(session, name, mail.message, { acceptedAt: clock.now(), isMail: true, key: mail.key });
+    const envelope = makeEnvelope(session, name, mail.message, {
+      acceptedAt: clock.now(),
+      isMail: true,
+      key: mail.key,
+    });
     envelope.kept = durable;
     mailbox.add(envelope);
     scope.dispatch({ type: 'message.arrived' });

@@ -129,8 +129,20 @@ export class Turns {
     const { ledger } = this.#persistence;
     const delivery = envelope.deliveries + 1;
     const named = envelope.first ?? envelope;
-    const first = { number: named.number, id: envelope.first === undefined ? envelope.id : messageId(session.id, named) };
-    const about = { session, number, message: envelope.id, first, delivery, watch, ledger, done: () => this.#done(number) };
+    const first = {
+      number: named.number,
+      id: envelope.first === undefined ? envelope.id : messageId(session.id, named),
+    };
+    const about = {
+      session,
+      number,
+      message: envelope.id,
+      first,
+      delivery,
+      watch,
+      ledger,
+      done: () => this.#done(number),
+    };
     const turn = new SessionTurn(about, () => this.#repetition());
     const startedAt = clock.now();
     const { message, origin } = envelope;

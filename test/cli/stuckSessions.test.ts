@@ -134,7 +134,16 @@ const view = (circuit: string, live = true, probeInMs = 5000, crashes = 2) =>
     live: live ? [{ circuit, runtime: 'r', pid: 1, state: 'idle', inFlight: 0, waiting: 0, probeInMs }] : [],
   }) as never;
 const letter = (reason: string, session = 's') =>
-  ({ id: `${session}-m1`, session, kind: 'user', reason, deliveries: 3, postedAt: 0, again: [], canSend: true }) as const;
+  ({
+    id: `${session}-m1`,
+    session,
+    kind: 'user',
+    reason,
+    deliveries: 3,
+    postedAt: 0,
+    again: [],
+    canSend: true,
+  }) as const;
 
 describe('what needs attention', () => {
   it.each([

@@ -12,7 +12,18 @@ const send: Order = { order: 'send_again', name: 's', target: 's-m1', by: 'anna'
 const reader = (isDead: boolean, events: readonly { type: string; metadata: object }[] = []) => ({
   deadLetters: async () =>
     isDead
-      ? [{ id: 's-m1', session: 's', kind: 'user', reason: 'poison', deliveries: 3, postedAt: 0, again: [], canSend: true }]
+      ? [
+          {
+            id: 's-m1',
+            session: 's',
+            kind: 'user',
+            reason: 'poison',
+            deliveries: 3,
+            postedAt: 0,
+            again: [],
+            canSend: true,
+          },
+        ]
       : [],
   events: async () =>
     events.map((event) => ({ id: 1, at: 0, category: 'operator', ...event, metadata: { ...event.metadata } })),

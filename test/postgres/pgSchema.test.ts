@@ -9,7 +9,11 @@ import { newSchema } from '../store/startPostgres.ts';
 describe('the steps of a schema', () => {
   it('[N-7] make tables that came later than a version, and none that it has', () => {
     const tables = [1, 2, 3].map((number) => ({ since: knownVersion + number, made: `table ${number}` }));
-    expect([1, 2, 3].map((version) => scriptFrom(knownVersion + version, tables))).toEqual(['table 2\ntable 3', 'table 3', '']);
+    expect([1, 2, 3].map((version) => scriptFrom(knownVersion + version, tables))).toEqual([
+      'table 2\ntable 3',
+      'table 3',
+      '',
+    ]);
   });
 
   it('[N-7] know which tables older servers have', () => {

@@ -250,7 +250,9 @@ function forgetTurns(database: Database, session: string, beforeTurn: number): n
   const over = `session = ? AND (state IN ('done', 'failed') AND turn < ? OR state = 'dropped')`;
   const last = 'SELECT max(number) FROM unwedge_messages WHERE session = ?';
   const calls = database.prepare(
-    fileText(`DELETE FROM uw.call AS c WHERE state = 'settled' AND session = ? AND turn < ? AND ${isForgettable('c', 'c.session')}`),
+    fileText(
+      `DELETE FROM uw.call AS c WHERE state = 'settled' AND session = ? AND turn < ? AND ${isForgettable('c', 'c.session')}`,
+    ),
   );
   const messages = database.prepare(
     `DELETE FROM unwedge_messages WHERE ${over} AND (key IS NULL OR number <= (${last}) - ${maxKeys})`,

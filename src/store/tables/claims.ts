@@ -212,7 +212,13 @@ export const letterBy = (message: NamedMessage): Statement => ('mail' in message
 export function letterIn(row: Row): StoredDeadLetter {
   const key = typeof row['key'] === 'string' ? row['key'] : undefined;
   const reason = String(row['state']) as DeadLetterReason;
-  return { ...nameOf(row), message: messageIn(String(row['body'])), reason, key, deliveries: Number(row['deliveries']) };
+  return {
+    ...nameOf(row),
+    message: messageIn(String(row['body'])),
+    reason,
+    key,
+    deliveries: Number(row['deliveries']),
+  };
 }
 
 /** The calls that were made once for a message of this first number. */

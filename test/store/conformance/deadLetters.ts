@@ -72,7 +72,13 @@ export function keepsDeadLetters(engineOf: Engine): void {
       await engine.kill('a');
       const { ledger: second } = await own(engine, engine.runtime('b'));
       const fact: Fact = { type: 'operator.sent_again', session: 's', message: 's-m1', as: 's-m2' };
-      const resend = { ...message(2), key: 'sent again: 1', letter: 1, message: { kind: 'user', text: 'text 1' }, fact };
+      const resend = {
+        ...message(2),
+        key: 'sent again: 1',
+        letter: 1,
+        message: { kind: 'user', text: 'text 1' },
+        fact,
+      };
       const both = Promise.all([second.resend(resend), second.resend({ ...resend, number: 3 })]);
       expect(await settled(engine, both)).toEqual(['durable', 'volatile']);
       await engine.kill('b');

@@ -190,7 +190,11 @@ function consequences({ order, name, of, target, again = [] }: Wish): readonly C
 export const madeAgain = (again: readonly string[]): Consequence =>
   again.length === 0
     ? ['ok', 'ok', 'Calls that it has made once are answered as before.']
-    : ['warn', 'warn', `May be made again: ${[...new Set(again)].join(', ')}. What is called once is answered as before.`];
+    : [
+        'warn',
+        'warn',
+        `May be made again: ${[...new Set(again)].join(', ')}. What is called once is answered as before.`,
+      ];
 
 const cutOff = 'Its turn is cut off, with its calls.';
 const failsOn: Consequence = ['warn', 'warn', 'What fails goes on failing, and is counted.'];
