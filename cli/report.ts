@@ -17,6 +17,7 @@ import { readDatabase } from './database.ts';
 import { UsageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { knownIntegrations, noSuchIntegration } from './knownIntegrations.ts';
+import { readRepeated, repeatedLines } from './repeatedCalls.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { type Cell, figure, tableOf } from './table.ts';
 import { ago, createStyle, type Style, wrapLines } from './text.ts';
@@ -32,7 +33,7 @@ export const command = defineCommand({
     'cancelled; what only a fallback answered is no success. P50, P95 and P99 say how long half of the successful calls took at most, 95 and 99',
     'percent of them, right to 6 percent; FIRST the same of the first chunk of streams, for 95 percent. REFUSED are calls that ended before',
     'anything was sent: by an open circuit, a limit, a stop; when a circuit last opened in that time, and by which rule, stands below the',
-    'table. What a reconcile rule asks is not counted with the calls: --tools shows it as a tool of its own, such as list_payments',
+    'table, and calls that repeat without progress, and budgets that were used to 80 percent and more, with their tokens and money. What a reconcile rule asks is not counted with the calls: --tools shows it as a tool of its own, such as list_payments',
     '(reconcile). Figures are kept by the minute and reach the database within 10 s.',
   ].join('\n'),
   options: {
@@ -47,10 +48,11 @@ export const command = defineCommand({
     const { from } = reportSpan(until, sinceMs);
     const shown = createShownNames();
     const integration = args.integration === undefined ? undefined : shown(args.integration);
-    const { path, rows, openings, known } = await readDatabase(args.db, io, async (reader) => ({
+    const { path, rows, openings, known, said } = await readDatabase(args.db, io, async (reader) => ({
       path: reader.path,
       rows: await reader.statistics(from),
       openings: await lastOpenings(reader, from),
+      said: await readRepeated(reader, from, shown),
       known: integration === undefined || args.json ? new Set<string>() : await knownIntegrations(reader, io, shown),
     }));
     const reported = withShownNames(
@@ -63,8 +65,11 @@ export const command = defineCommand({
       const lastOpened = openings.get(entry.integration);
       return { ...entry, ...(lastOpened !== undefined && { lastOpened }) };
     });
+    const isMeant = (name: string | undefined): boolean => integration === undefined || name === integration;
+    const repeated = said.repeated.filter((each) => isMeant(each.integration));
+    const budgets = said.budgets.filter((each) => isMeant(each.name));
     if (args.json) {
-      io.stdout.write(toJson({ database: path, from, until, integrations: entries }));
+      io.stdout.write(toJson({ database: path, from, until, integrations: entries, repeated, budgets }));
       return 0;
     }
     const style = createStyle(io);
@@ -78,6 +83,8 @@ export const command = defineCommand({
         : noSuchIntegration(integration, known);
       io.stdout.write(wrapLines([none], io.columns));
     }
+    const lines = repeatedLines({ repeated, budgets }, until);
+    if (lines.length > 0) io.stdout.write(`\n${wrapLines(lines, io.columns)}`);
     return 0;
   },
 });

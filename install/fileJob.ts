@@ -153,7 +153,11 @@ export class FileJob {
 
   #gone(record: FileRecord | undefined): FileReport | undefined {
     if (this.#request.withGuard === true && !this.#request.undo && isOfGuard(this.#file))
-      return this.#report({ status: 'left', why: 'it is not there; write `{}` into it for the guard' });
+      return this.#report({
+        // Of all agents some are not there.
+        status: this.#request.agents.length === 1 ? 'failed' : 'left',
+        why: 'it is not there; write `{}` into it for the guard',
+      });
     if (!this.#request.undo || record === undefined) return undefined;
     if (!this.#request.dryRun) this.#state.note(this.#file.path, undefined);
     return this.#report({ status: 'same', why: 'it is gone' });

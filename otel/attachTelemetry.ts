@@ -54,12 +54,21 @@ export function attachTelemetry(
   });
   const ended = observe({ runtime, paths: () => observed.paths, sessions: () => observed.sessions }, meter, texts);
   tracing.tracer = tracer;
+  const told = [
+    runtime.bus.on('session.spinning', ({ session, step, form, count }) =>
+      tracer.tellTurn(session, { [own.step]: step, [own.form]: form, [own.count]: count }),
+    ),
+    runtime.bus.on('budget.spent', ({ session, metric, per }) =>
+      tracer.tellTurn(session, { [own.metric]: metric, [own.per]: per }),
+    ),
+  ];
 
   const off = (): void => {
     if (tracing.tracer !== tracer) return;
     tracing.tracer = undefined;
     leave();
     safely(ended);
+    for (const end of told) end();
   };
   const leave = runtime.join({ afterChildren: off });
   return off;

@@ -72,6 +72,7 @@ export const own = {
   rule: 'unwedge.watchdog.rule',
   step: 'unwedge.spinning.step',
   form: 'unwedge.spinning.form',
+  count: 'unwedge.spinning.count',
   metric: 'unwedge.budget.metric',
   per: 'unwedge.budget.per',
   child: 'unwedge.child',

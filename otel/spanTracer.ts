@@ -65,6 +65,12 @@ export class SpanTracer implements Tracer {
     return { run: (work) => context.with(opened.context, work), ended };
   }
 
+  /** Tells of a session, while a turn of it is under way, in the span of that. */
+  tellTurn(session: string | undefined, attributes: Attributes): void {
+    const turn = session === undefined ? undefined : this.#turns.get(session);
+    this.#scope.safely(() => turn && trace.getSpan(turn)?.setAttributes(attributes));
+  }
+
   requestBegins(request: TracedRequest): Trace {
     const { clock, texts, instruments, safely } = this.#scope;
     const bare = shapeOfRequest(request);

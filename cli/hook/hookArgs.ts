@@ -33,19 +33,21 @@ export function readHookArgs(words: readonly string[]) {
     'on-failure': onFailure = 'allow',
     'keep-background': keepBackground,
     guard,
-    spinning = 'end',
+    spinning,
   } = parsed.args;
   const choice = knownWord('value of --on-failure', onFailure, choices);
   if (timeout === 0) throw new UsageError('Expected `--timeout` to be above 0, got "0"');
   if (hostTimeout === 0) throw new UsageError('Expected `--host-timeout` to be above 0, got "0"');
   if (guard !== undefined) knownWord('value of --guard', guard, ['spinning']);
   if (guard !== undefined && at >= 0) throw new UsageError('Expected no command beside `--guard`, which needs none');
+  if (guard === undefined && spinning !== undefined)
+    throw new UsageError('Expected `--guard spinning` beside `--spinning`: a command of yours judges by itself');
   if (guard === undefined && (command === undefined || command === '')) throw new UsageError(missingCommand);
   const flaw = command && programFlaw(command, 'the command after --');
   if (flaw !== undefined) throw new UsageError(flaw);
   return {
     /** Step to which the guard against repetition goes; undefined: the command is run. */
-    spinning: guard && knownWord('value of --spinning', spinning, spinningChoices),
+    spinning: guard && knownWord('value of --spinning', spinning ?? 'end', spinningChoices),
     command: command ?? '',
     args,
     /** Name that its failures are counted under, without the `hook:` before it. */

@@ -151,8 +151,8 @@ async function runGuard(args: HookArgs, spinning: SpinningChoice): Promise<numbe
   const { guardSpinning } = await import('./spinningGuard.ts');
   const answer = said && (await guardSpinning(spinning, database, use, said));
   if (answer !== undefined) await write('stdout', JSON.stringify(answer));
-  const why = trouble();
-  if (why !== undefined) await write('stderr', line(name, `It did not judge: ${why}`, 0));
+  const why = database === ':memory:' ? 'no database is kept of what was answered (UNWEDGE_DB)' : trouble();
+  if (why !== undefined && spinning !== 'off') await write('stderr', line(name, `It did not judge: ${why}`, 0));
   return 0;
 }
 

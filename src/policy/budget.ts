@@ -99,10 +99,10 @@ export const sessionBudgetKey = (help: string) =>
 
 /** @throws RangeError for a limit of an integration that makes requests alone: nobody would count what it holds. */
 export function refuseUncounted(name: string, budget: Budget): void {
-  const [first] = limitsOf(budget, (per, metric) => per === 'turn' || metric === 'toolCalls' || metric === 'rounds');
+  const [first] = limitsOf(budget, (per, metric) => per !== 'day' || metric === 'toolCalls' || metric === 'rounds');
   if (first === undefined) return;
   const { per, metric, given } = first;
-  const possible = 'it counts requests, tokens, money, of a day or a session';
+  const possible = 'it counts requests, tokens, money, of a day';
   throw new RangeError(`Expected \`budget.${per}.${metric}\` of ${name} to be left out, got ${given}: ${possible}`);
 }
 

@@ -3,7 +3,7 @@ export { defaultAlertRule, deliveryNames } from './alerts.ts';
 export { type BackoffPolicy, backoffDelayMs } from './backoff.ts';
 export { breakerOutcome, openForMs, openingRule } from './breaker.ts';
 export { type BreakerRule, breakerRuleNote, breakerRuleText, readBreakerRule, reopeningRule } from './breakerRule.ts';
-export { type BudgetInput, budgetIn, budgetKey, limitIn, type Metric, metrics } from './budget.ts';
+export { type BudgetInput, budgetIn, budgetKey, limitIn, type Metric, metrics, type Per } from './budget.ts';
 export { type Clock, type Random, type Stalls, type Timer, type TimerOptions, longStallMs } from './clock.ts';
 export { type Effect, type RepeatAfter, effects } from './effects.ts';
 export { inTime } from './inTime.ts';

@@ -216,13 +216,21 @@ export class Registry {
     throw noSession(id, this.#sessions, this.#entries);
   }
 
-  /** Raises a limit of what has this name, such as `tokens=3M`, or `tokens=3M/day`; without one says what is spent. */
+  /** Raises a limit of what has this name, or scope (`session:NAME`), such as `tokens=3M`, or `tokens=3M/day`; without one says what is spent. */
   budget(name: string, limit?: string, note: OrderNote = {}): BudgetAnswer {
-    const [, account] = [...this.runtime.budgets.accounts].find(([scope]) => nameOfScope(scope) === name) ?? [];
-    if (account === undefined) return notDone(`${name} has no budget.`);
-    return limit === undefined
-      ? { ok: true, text: account.text, limits: account.standings() }
-      : account.raise(limit, note);
+    const isNamed = ([scope]: readonly [string, unknown]): boolean => scope === name || nameOfScope(scope) === name;
+    const named = [...this.runtime.budgets.accounts].filter(isNamed).map(([, account]) => account);
+    const [first] = named;
+    if (first === undefined) return notDone(`${name} has no budget.`);
+    if (limit === undefined)
+      return {
+        ok: true,
+        text: named.map(({ text }) => text).join(' '),
+        limits: named.flatMap((account) => account.standings()),
+      };
+    // A session and an integration may have one name: what waits is meant.
+    const fits = named.filter((account) => account.standings().some(({ metric }) => limit.startsWith(`${metric}=`)));
+    return (fits.find((account) => account.isSpent) ?? fits[0] ?? first).raise(limit, note);
   }
 
   /** Tells what a session waits for, without secrets. @throws as {@link session} */

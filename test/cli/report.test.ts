@@ -57,6 +57,55 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
     expect((await call(['report', '--since', '1m', '--db', db])).stdout).not.toContain('last opened');
   });
 
+  it('[O-10] [G-15] [G-16] says which calls were repeated, by session, and what was used of budgets', async () => {
+    const db = await databaseWithFigures(search);
+    const { store } = await startStore({ path: db });
+    const spun = (session: string, tool: string, step: 'notice' | 'end', count: number, agoMs: number): void => {
+      const message = `${tool} was called ${count} times with the same arguments and failed alike each time`;
+      const news = { tool, step, form: 'failure', count, period: 1, message, answer: 'no' } as const;
+      store.record({ type: 'session.spinning', session, integration: 'search', ...news, at: now - agoMs });
+    };
+    spun('old', 'edit', 'end', 30, 30 * 3_600_000);
+    spun('main', 'edit', 'notice', 4, 600_000);
+    spun('main', 'edit', 'end', 20, 300_000);
+    spun('main', 'edit', 'notice', 4, 60_000);
+    for (let nth = 0; nth < 6; nth++) spun(`s${nth}`, 'ls', 'notice', 4, 60_000);
+    const limit = {
+      scope: 'session:main',
+      session: 'main',
+      per: 'day',
+      metric: 'tokens',
+      most: 2e6,
+      message: '',
+    } as const;
+    store.record({ type: 'budget.warning', ...limit, used: 1.7e6, at: now - 7_200_000 });
+    store.record({ type: 'budget.spent', ...limit, used: 2.1e6, at: now - 3_600_000 });
+    const run = { scope: 'run:coder', per: 'session', metric: 'money', most: 5, used: 4.25, message: '' } as const;
+    store.record({ type: 'budget.warning', ...run, at: now - 60_000 });
+    await store.flush();
+    const { stdout } = await call(['report', '--db', db]);
+    expect(stdout.split('\n\n').at(-1)?.split('\n')).toEqual([
+      'main: edit was called 20 times with the same arguments and failed alike each time; end 5m ago',
+      ...[0, 1, 2, 3].map(
+        (nth) => `s${nth}: ls was called 4 times with the same arguments and failed alike each time; notice 1m ago`,
+      ),
+      '2 more repeat calls: --json has them.',
+      'main: used 2.1M of 2M tokens of the day 1h ago',
+      'coder: used 4.25 of 5 in money of the run 1m ago',
+      '',
+    ]);
+    const data = JSON.parse((await call(['report', '--json', '--integration', 'search', '--db', db])).stdout) as object;
+    expect(data).toMatchObject({
+      repeated: [{ session: 'main', tool: 'edit', count: 20, step: 'end' }, {}, {}, {}, {}, {}, {}],
+    });
+    expect(data).toHaveProperty('budgets', []);
+    const all = JSON.parse((await call(['report', '--json', '--db', db])).stdout) as { readonly budgets: unknown };
+    expect(all.budgets).toMatchObject([
+      { name: 'main', per: 'day', metric: 'tokens', most: 2e6, used: 2.1e6, at: now - 3_600_000 },
+      { name: 'coder', per: 'session', metric: 'money', most: 5, used: 4.25 },
+    ]);
+  });
+
   it('[O-8] [O-10] shows no secret that stands in a name, and keeps two names apart', async () => {
     const key = (end: string): string => ['sk', 'ant', 'api03', `aB3x7890aB3x7890${end}`].join('-');
     const db = await databaseWithFigures(

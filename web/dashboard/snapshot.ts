@@ -123,7 +123,9 @@ export interface Wait {
   readonly endsAt?: number | undefined;
   readonly since?: number | undefined;
   /** Order that helps. @defaultValue a look at it */
-  readonly order?: 'restart' | 'reset' | undefined;
+  readonly order?: 'restart' | 'reset' | 'budget' | undefined;
+  /** Limit that the order proposes. */
+  readonly target?: string | undefined;
 }
 
 export interface AlertLine {

@@ -1,5 +1,6 @@
 import type { BreakerCause } from '../../src/policy/records/face.ts';
 import { breakerRuleText } from '../../src/policy/face.ts';
+import { higherLimit } from '../../src/policy/text/face.ts';
 import { type HurtSessions, hurtText, type Need, needsOf, waitsForBudget } from '../../operator/needs.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
@@ -74,7 +75,9 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   const letters = lettersWait(sources.letters);
   // A crash loop needs a person, though each restart is one that a rule makes: else its alert would come and go with each.
   const told = new Set(
-    waits.filter(({ of, sign }) => of === 'integration' && sign !== 'crashed').map(({ name }) => name),
+    waits.flatMap(({ of, sign, name }) =>
+      sign === 'budget' ? [`session:${name}`] : of === 'integration' && sign !== 'crashed' ? [name] : [],
+    ),
   );
   const alerts = sources.alerts.filter(
     ({ state, integration }) => state !== 'cleared' && alerted.has(integration) && !told.has(integration),
@@ -224,7 +227,12 @@ function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wai
   const base = { key, name, of: 'session', since: times.of(`since ${key}`, at - turn.sinceMs) } as const;
   const unpaid = waitsForBudget(why);
   if (unpaid !== undefined)
-    return [{ ...base, needsPerson: true, sign: 'budget', text: `${unpaid.tool} ${unpaid.waitsFor ?? ''}.` }];
+    return [
+      {
+        ...{ ...base, needsPerson: true, sign: 'budget', text: `${unpaid.tool} ${unpaid.waitsFor ?? ''}.` },
+        ...{ order: 'budget', target: higherLimit(unpaid.waitsFor) },
+      },
+    ];
   const ends = next && { rule: ruleText(next.rule), endsAt: times.of(key, at + next.inMs) };
   if (spinning !== undefined) {
     const { message: text, answer: error } = spinning;
@@ -310,10 +318,15 @@ const named: Readonly<Partial<Record<NonNullable<SessionWhy['next']>['rule'], st
 
 function alertWait({ key, integration, state, text, failures, crashes, raisedAt, rule, endsAt }: AlertLine): Wait {
   const counts = [count(failures, 'failure'), count(crashes, 'crash', 'es')].filter((each) => each !== '').join(', ');
+  // Of a budget it has the scope.
+  const [, kind, scoped] = (counts === '' && /^(session|api|run):(.*)$/s.exec(integration)) || [];
+  const about = { name: scoped ?? integration, of: kind === 'session' ? 'session' : 'integration' } as const;
   return {
-    ...{ key: `alert ${key}`, name: integration, of: 'integration', needsPerson: true, sign: 'alert' },
+    ...{ key: `alert ${key}`, ...about, needsPerson: true, sign: 'alert' },
     text: `${state === 'open' ? 'Alert' : 'Alert, with nobody to watch'}: ${counts || 'its budget is spent'}.`,
     ...{ error: text, since: raisedAt, rule, endsAt },
+    // A run that spent its budget has ended.
+    ...(counts === '' && kind !== 'run' && { order: 'budget', target: higherLimit(text) }),
   };
 }
 

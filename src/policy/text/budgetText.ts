@@ -52,5 +52,12 @@ function goesOn(spent: Standing): string {
   if (isOfRun(scope)) return `more ${way}: ${option}, or budget.${per}.${metric} of its policy`;
   return `goes on ${way}: ${commandAbout('budget', nameOfScope(scope), optionWords(budgetOption(metric), to))}`;
 }
+
+/** The limit that such a text has it go on by, as orders take it: `tokens=3M`. */
+export function higherLimit(text = ''): string | undefined {
+  const [, option = '', amount = ''] = /unwedge budget\b.* --([a-z-]+) ([\d.]+[kMG]?)/.exec(text) ?? [];
+  return amount === '' ? undefined : `${option.replace('-c', 'C')}=${amount}`;
+}
+
 const clockText = ({ againAt, zone }: Standing): string =>
   `${new Intl.DateTimeFormat('en-GB', { timeZone: zone, timeStyle: 'short' }).format(againAt)} ${zone}`;

@@ -1,5 +1,5 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
-export { budgetOption } from './budgetText.ts';
+export { amountText, budgetOption, higherLimit, limitWords } from './budgetText.ts';
 export { isProgram, programFlaw, programForm } from './commandText.ts';
 export {
   type Duration,

@@ -1,7 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { BudgetAccount } from '../../../src/calls/rates/budgetAccount.ts';
 import { createGateway } from '../../../src/gateway/gateway.ts';
 import type { Fact } from '../../../src/policy/facts/facts.ts';
+import { budgetKeys } from '../../../src/policy/budget.ts';
+import { readOptions } from '../../../src/policy/options/readOptions.ts';
 import type { PolicyInput } from '../../../src/policy/policyInput.ts';
+import { Registry } from '../../../src/runtime/registry.ts';
+import { checkGatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -30,11 +35,12 @@ describe('the budget of an integration', () => {
     for (const [per, metric] of [
       ['turn', 'requests'],
       ['session', 'toolCalls'],
+      ['session', 'requests'],
       ['day', 'rounds'],
     ] as const) {
       const policy = { budget: { [per]: { [metric]: 3 } } };
       expect(() => gateway.integration(`kb-${per}`, { policy }, () => 1)).toThrow(
-        `Expected \`budget.${per}.${metric}\` of kb-${per} to be left out, got 3: it counts requests, tokens, money`,
+        `Expected \`budget.${per}.${metric}\` of kb-${per} to be left out, got 3: it counts requests, tokens, money, of a day`,
       );
     }
     const session = { budget: { day: { requests: 3 } }, onMessage: () => undefined };
@@ -85,5 +91,28 @@ describe('the budget of an integration', () => {
     await clock.advance(60_000);
     expect(await call).toMatchObject({ failure: { kind: 'spinning', reason: 'budget', attempts: 2 } });
     expect(made()).toBe(2);
+  });
+
+  it('[G-16] is raised where it is spent, of a session and an integration of one name; a scope names one of them', async () => {
+    const registry = new Registry(checkGatewayOptions({ clock: new SimulatedClock(), store: ':memory:' }));
+    await registry.start();
+    onTestFinished(() => registry.stop());
+    const { budgets } = registry.runtime;
+    const limits = (day: object) => readOptions('', { day }, budgetKeys);
+    const kept = new BudgetAccount('integration:main', limits({ tokens: 100 }), budgets);
+    const session = new BudgetAccount('session:main', limits({ tokens: 10, toolCalls: 5 }), budgets);
+    session.spend({ tokens: 10 });
+    expect(registry.budget('main').text).toContain('0 of 100 tokens of the day. main has spent 10 of 10 tokens');
+    expect(registry.budget('main', 'tokens=200')).toMatchObject({
+      ok: true,
+      text: expect.stringContaining('of 10 tokens') as string,
+    });
+    expect(session.isSpent).toBe(false);
+    expect(registry.budget('main', 'toolCalls=9').ok).toBe(true);
+    expect(registry.budget('session:main', 'tokens=300').ok).toBe(true);
+    expect(registry.budget('integration:main', 'tokens=400').ok).toBe(true);
+    expect(kept.standings()).toMatchObject([{ most: 400 }]);
+    expect(registry.budget('main', 'rounds=3')).toMatchObject({ ok: false });
+    expect(registry.budget('other')).toEqual({ ok: false, text: 'other has no budget.' });
   });
 });

@@ -43,6 +43,17 @@ describe('unwedge hook --guard spinning', () => {
     expect(existsSync(db)).toBe(false);
   });
 
+  it('[H-5] says that it cannot judge where nothing is kept, and nothing where it is off', async () => {
+    const { run } = startHook();
+    const { code, stdout, stderr } = await run([...guard, '--db', ':memory:'], failed);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('It did not judge: no database is kept');
+    expect(await run([...guard, '--db', ':memory:', '--spinning', 'off'], failed)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+  });
+
   it('[H-5] goes on without a judgement where its input does not end', async () => {
     const { spawn } = startHook();
     const child = spawn([...guard, '--timeout', '1s']);
@@ -65,6 +76,8 @@ describe('unwedge hook --guard spinning', () => {
     expect(() => readHookArgs([...guard, '--', 'true'])).toThrow(UsageError);
     expect(() => readHookArgs(['--guard', 'spining'])).toThrow(/spining.*spinning/);
     expect(() => readHookArgs([...guard, '--spinning', 'stop'])).toThrow(/stop/);
+    expect(() => readHookArgs(['--spinning', 'tell', '--', 'true'])).toThrow('`--guard spinning` beside `--spinning`');
+    expect(() => readHookArgs(['--spinning', 'tell'])).toThrow('`--guard spinning` beside `--spinning`');
     expect(readHookArgs(guard)).toMatchObject({ spinning: 'end', name: 'spinning' });
     expect(readHookArgs([...guard, '--spinning', 'tell'])).toMatchObject({ spinning: 'tell' });
     expect(readHookArgs(['--', 'true'])).toMatchObject({ spinning: undefined, command: 'true' });

@@ -137,11 +137,31 @@ describe('install --guard spinning', () => {
     const machine = startInstall();
     machine.write('home/.claude.json', '{ "mcpServers": { "files": { "command": "npx" } } }');
     machine.write('work/.claude/settings.json', pretty);
-    expect(await machine.only(guard)).toMatchObject({ status: 'left', why: expect.stringContaining('`{}`') as string });
+    expect(await machine.only(guard)).toMatchObject({
+      status: 'failed',
+      why: expect.stringContaining('`{}`') as string,
+    });
     machine.write(settings, '{}');
     const report = await machine.only({ ...guard, dryRun: true });
     expect(report.diff).toContain('hook --guard spinning');
     expect([machine.read(settings), machine.read('work/.claude/settings.json')]).toEqual(['{}', pretty]);
+  });
+
+  it('[H-5] fails where the one agent that was named has no file of hooks; of all agents some may have none', async () => {
+    const machine = startInstall();
+    const why = expect.stringContaining('write `{}` into it for the guard') as string;
+    const statuses = async (agents: readonly ('claude' | 'codex')[]) =>
+      (await machine.run({ ...guard, agents })).files.map(({ agent, status, why: said }) => ({
+        agent,
+        status,
+        why: said,
+      }));
+    machine.write(settings, '{}');
+    expect(await statuses(['codex'])).toEqual([{ agent: 'codex', status: 'failed', why }]);
+    expect(await statuses(['claude', 'codex'])).toMatchObject([
+      { agent: 'claude', status: 'changed' },
+      { agent: 'codex', status: 'left', why },
+    ]);
   });
 
   it('[H-5] goes behind the hooks of Codex, so that those it trusts keep their places', async () => {

@@ -100,6 +100,16 @@ describe('metrics', () => {
     expect(await byAttribute(started, 'unwedge.session.spinning', 'unwedge.spinning.step')).toEqual({ notice: 1 });
     expect(await byAttribute(started, 'unwedge.budget.spent', 'unwedge.budget.metric')).toEqual({ toolCalls: 1 });
     expect(await byAttribute(started, 'unwedge.budget.spent', 'unwedge.budget.per')).toEqual({ session: 1 });
+    // The span of the turn says so, too.
+    gateway.session('agent:main').cancel();
+    await clock.advance(1000);
+    expect(started.span('session turn').attributes).toMatchObject({
+      'unwedge.spinning.step': 'notice',
+      'unwedge.spinning.form': 'success',
+      'unwedge.spinning.count': 4,
+      'unwedge.budget.metric': 'toolCalls',
+      'unwedge.budget.per': 'session',
+    });
   });
 
   it('[O-5] are told no more when telemetry is off', async () => {

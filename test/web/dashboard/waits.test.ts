@@ -1,3 +1,4 @@
+import { budgetSpentText, budgetWaitText } from '../../../src/policy/text/budgetText.ts';
 import { describe, expect, it } from 'vitest';
 import type { IntegrationLine } from '../../../web/dashboard/snapshot.ts';
 import { SteadyTimes } from '../../../web/dashboard/steadyTimes.ts';
@@ -68,9 +69,65 @@ describe('what waits', () => {
       },
     ]);
     const unpaid = { call: 'c1', integration: 'kb', tool: 'search', sinceMs: 4000, waitsFor: 'waits for its budget' };
+    const budget = { needsPerson: true, sign: 'budget', order: 'budget' };
     expect(waits({ whys: [{ ...busy, next: undefined, calls: [unpaid] }] })).toMatchObject([
-      { ...rest, needsPerson: true, sign: 'budget', text: 'search waits for its budget.' },
+      { ...rest, ...budget, text: 'search waits for its budget.', target: undefined },
     ]);
+    const standing = {
+      scope: 'session:agent:main',
+      per: 'day',
+      metric: 'toolCalls',
+      most: 2,
+      used: 2,
+      zone: 'UTC',
+    } as const;
+    const waitsFor = budgetWaitText({ ...standing, againAt: at });
+    expect(waits({ whys: [{ ...busy, next: undefined, calls: [{ ...unpaid, waitsFor }] }] })).toMatchObject([
+      { ...rest, ...budget, target: 'toolCalls=3' },
+    ]);
+  });
+
+  it('[O-13] [G-16] is an alert of an integration whose budget is spent, which is raised from the row', () => {
+    const text = budgetSpentText({
+      scope: 'integration:-kb',
+      per: 'day',
+      metric: 'tokens',
+      most: 2e6,
+      used: 2e6,
+      zone: 'UTC',
+    });
+    const alert = {
+      key: '-kb',
+      integration: '-kb',
+      state: 'open',
+      failures: 0,
+      crashes: 0,
+      lastFailureAt: at,
+      text,
+    } as const;
+    const row = { name: '-kb', sign: 'alert', order: 'budget', target: 'tokens=3M' };
+    expect(waits({ alerts: [alert] })).toMatchObject([row]);
+    expect(waits({ alerts: [{ ...alert, failures: 1 }] })[0]?.order).toBeUndefined();
+    const of = (integration: string) => waits({ alerts: [{ ...alert, integration, text: '' }] })[0];
+    expect(of('session:agent:main')).toMatchObject({ name: 'agent:main', of: 'session', order: 'budget' });
+    expect(of('api:model')).toMatchObject({ name: 'model', of: 'integration', order: 'budget' });
+    expect(of('run:coder')?.order).toBeUndefined();
+  });
+
+  it('[O-13] [G-16] is one row of a session whose budget is spent, though there is an alert of it', () => {
+    const unpaid = { call: 'c1', integration: 'kb', tool: 'search', sinceMs: 4000, waitsFor: 'waits for its budget' };
+    const integration = 'session:agent:main';
+    const alert = {
+      key: integration,
+      integration,
+      state: 'open',
+      failures: 0,
+      crashes: 0,
+      lastFailureAt: at,
+      text: '',
+    } as const;
+    const found = waits({ whys: [{ ...busy, next: undefined, calls: [unpaid] }], alerts: [alert] });
+    expect(found).toMatchObject([{ name: 'agent:main', sign: 'budget' }]);
   });
 
   it('[O-17] [O-13] is for a person after a gateway has died, with what it left', () => {

@@ -20,8 +20,10 @@ interface AskProps {
   readonly after: readonly Consequence[];
   /** Word to type before it can be done. @defaultValue nothing */
   readonly word?: string | undefined;
-  /** Does it. Never rejects. */
-  readonly act: (why: string) => Promise<void>;
+  /** Value that is asked for, with what stands there at first. @defaultValue none is */
+  readonly field?: { readonly label: string; readonly first: string } | undefined;
+  /** Does it. Never rejects. @param value - of the field, where there is one. */
+  readonly act: (why: string, value: string) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -34,21 +36,24 @@ export function Ask({
   note,
   after,
   word,
+  field,
   act,
   close,
 }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [typed, setTyped] = useState('');
   const [why, setWhy] = useState('');
+  const [value, setValue] = useState(field?.first ?? '');
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     dialog.current?.showModal();
     dialog.current?.querySelector<HTMLElement>('[data-first]')?.focus();
   }, []);
-  const isConfirmed = (word === undefined || typed === word) && !busy && !isStale.value;
+  const isConfirmed =
+    (word === undefined || typed === word) && (field === undefined || value.trim() !== '') && !busy && !isStale.value;
   const confirm = async (): Promise<void> => {
     setBusy(true);
-    await act(why);
+    await act(why, value.trim());
     close();
   };
   return (
@@ -66,6 +71,12 @@ export function Ask({
             </li>
           ))}
         </ul>
+        {field !== undefined && (
+          <label>
+            {field.label}
+            <input value={value} onInput={(event) => setValue(event.currentTarget.value)} spellcheck={false} />
+          </label>
+        )}
         <label>
           Reason, kept in the record
           <input

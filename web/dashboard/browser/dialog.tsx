@@ -11,7 +11,7 @@ export interface Wish {
   readonly order: OrderName;
   readonly name: string;
   readonly of: 'integration' | 'session';
-  /** Part of the session that is meant: a rule, a call or a message, by its id. */
+  /** Part of the session that is meant: a rule, a call or a message, by its id; of a budget the limit that is proposed. */
   readonly target?: string | undefined;
   /** The same in words, for the question. @defaultValue the name */
   readonly what?: string | undefined;
@@ -90,8 +90,11 @@ function Question(asked: Wish) {
       note={order === 'restart' ? 'This cannot be undone. ' : ''}
       after={consequences(asked)}
       word={cutting.has(order) ? name : undefined}
-      act={async (why) => {
-        const { ok, text } = await give(order, name, why, target);
+      field={
+        order === 'budget' ? { label: 'Its limit from now on, such as tokens=3M/day', first: target ?? '' } : undefined
+      }
+      act={async (why, value) => {
+        const { ok, text } = await give(order, name, why, order === 'budget' ? value : target);
         // The text of a success is a sentence of its own.
         told.value = ok ? text : `${verbs[order]} ${what}: ${text}`;
       }}
@@ -142,7 +145,10 @@ function consequences({ order, name, of, target, again = [] }: Wish): readonly C
         ['ok', 'ok', 'The agent is given an error in place of the answer. The session goes on.'],
       ];
     case 'budget':
-      return [['ok', 'ok', 'What waits for it goes on within a second.']];
+      return [
+        ['ok', 'ok', 'What waits for it goes on within a second.'],
+        ['clock', 'acc', 'It holds until the turn, the session or the day that it is of ends.'],
+      ];
     case 'hold':
       return [['held', 'warn', 'Further equal calls are refused, until its next message or until it is let go on.']];
     case 'let_go_on':

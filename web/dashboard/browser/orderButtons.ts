@@ -20,6 +20,7 @@ export function buttonsOf(order: OrderName, of: 'integration' | 'session', hasTa
     case 'reset':
       return { doText: 'Reset the circuit' };
     case 'budget':
+      return { doText: 'Raise it' };
     case 'hold':
     case 'let_go_on':
     case 'isolate':

@@ -101,7 +101,7 @@ function WaitRow({ of: key }: { readonly of: string }) {
             Open
           </a>
         ) : (
-          <OrderButton order={wait.order} name={name} of={of} text={orderTexts[wait.order]} />
+          <OrderButton order={wait.order} name={name} of={of} target={wait.target} text={orderTexts[wait.order]} />
         )}
       </div>
     </li>
@@ -122,7 +122,7 @@ function targetOf({ of, name }: Wait): string {
   }
 }
 
-const orderTexts = { restart: 'Restart…', reset: 'Reset…' } as const;
+const orderTexts = { restart: 'Restart…', reset: 'Reset…', budget: 'Raise…' } as const;
 
 const overSign = ['ok', 'dim'] as const;
 

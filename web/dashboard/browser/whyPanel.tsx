@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks';
 import type { RuleWhy, SessionWhy, ToolCallWhy } from '../../../src/sessions/face.ts';
 import { To } from './box.tsx';
+import { higherLimit } from '../../../src/policy/text/face.ts';
 import { OrderButton } from './dialog.tsx';
 import { Glyph, State } from './glyph.tsx';
 import { Countdown, Since } from './times.tsx';
@@ -17,6 +18,7 @@ export function Why({ why, at }: WhyProps) {
   const steady = useSteadyTimes(at);
   const { turn, calls, questions, waiting, spinning, budget, recovering = [] } = why;
   const rules = rulesOf(why);
+  const unpaid = calls.find(({ progress, waitsFor }) => progress === undefined && waitsFor !== undefined)?.waitsFor;
   const about = { name: why.session, of: 'session' } as const;
   return (
     <section class="box why" aria-label="Why it waits">
@@ -81,6 +83,11 @@ export function Why({ why, at }: WhyProps) {
             <Glyph name="idle" tone="faint" />
             <div class="dim">
               {counted(waiting, 'message')} in the mailbox. {budget}
+              {budget !== undefined && (
+                <div class="acts">
+                  <OrderButton order="budget" {...about} target={higherLimit(unpaid)} text="Raise its budget…" />
+                </div>
+              )}
             </div>
           </li>
         </ul>

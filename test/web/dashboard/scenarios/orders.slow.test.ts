@@ -76,4 +76,45 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('orders about a sessio
     expect(results).toMatchObject([{ kind: 'cancelled' }]);
     expect(troubles).toEqual([]);
   });
+
+  it("[O-13] [G-16] raises a spent budget by what the page proposes, or by a limit of one's own; what waits goes on", async () => {
+    const home = temporaryDirectory();
+    vi.stubEnv('XDG_RUNTIME_DIR', home);
+    const path = join(home, 'gateway.sqlite');
+    const gateway = createGateway({ store: path, logger: false });
+    const kb = gateway.integration('kb', {}, () => 'found');
+    const session = gateway.session('agent:main', {
+      budget: { session: { toolCalls: 1 } },
+      async onMessage(_message, turn) {
+        for (const nth of [1, 2, 3]) await turn.tool(kb, 'search', { nth });
+      },
+    });
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    const server = await startDashboard(path, { by: 'anna' });
+    const raised = gateway.wait('budget.raised');
+    const sent = await session.send({ kind: 'user' });
+    const { page, troubles } = await open(server.url);
+    await page.locator('.need', { hasText: 'waits for its budget of 1 tool calls' }).waitFor();
+    await page.getByRole('button', { name: 'Raise…' }).click();
+    const limit = page.getByLabel('Its limit from now on');
+    expect(await limit.inputValue()).toBe('toolCalls=2');
+    await page.getByLabel('Reason').fill('it is nearly done');
+    await page.getByRole('dialog').getByRole('button', { name: 'Raise it' }).click();
+    await page.locator('.toast', { hasText: 'was raised to 2' }).waitFor();
+    expect(await raised).toMatchObject({ by: 'anna', why: 'it is nearly done', most: 2 });
+    await page.evaluate("location.hash = '#/sessions/agent%3Amain'");
+    await page.getByRole('button', { name: 'Raise its budget…' }).click();
+    await limit.fill('tokens=3M');
+    const act = page.getByRole('dialog').getByRole('button', { name: 'Raise it' });
+    await act.click();
+    await page.locator('.toast', { hasText: 'has no limit such as tokens=3M' }).waitFor();
+    await page.getByRole('button', { name: 'Raise its budget…' }).click();
+    await limit.fill('');
+    expect(await act.getAttribute('aria-disabled')).toBe('true');
+    await limit.fill('toolCalls=9/session');
+    await act.click();
+    expect(sent.accepted && (await sent.processed)).toMatchObject({ ok: true });
+    expect(troubles).toEqual([]);
+  });
 });
