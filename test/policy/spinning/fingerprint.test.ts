@@ -80,4 +80,10 @@ describe('the fingerprint of what is no JSON', () => {
   ])('[G-15] takes what cannot be read for nothing seen before: %s', (_what, make) => {
     expect(fingerprint(make())).not.toBe(fingerprint(make()));
   });
+
+  it('[G-15] looks at the first 50,000 values, and takes what is beyond for equal', () => {
+    const long = (last: number): readonly number[] => [...Array.from({ length: 60_000 }, () => 0), last];
+    expect(fingerprint(long(1))).toBe(fingerprint(long(2)));
+    expect(fingerprint([1, ...long(1)])).not.toBe(fingerprint([2, ...long(1)]));
+  });
 });

@@ -222,4 +222,17 @@ describe('the calls of an agent against a budget', () => {
     await clock.advance(24 * 3_600_000);
     expect(account.refusal({ requests: 1 })).toBeUndefined();
   });
+
+  it('[G-16] begin the limits of a turn anew with its message, before any call of it', () => {
+    const { caller } = hearing(new SimulatedClock());
+    const spent: unknown[] = [];
+    const budget = {
+      spend: (costs: object, turn: number) => spent.push([costs, turn]),
+      used: () => {},
+      refusal: () => undefined,
+    };
+    const ear = new HeardCalls(undefined, { ...caller, budgets: [budget] });
+    ear.mark();
+    expect(spent).toEqual([[{}, 1]]);
+  });
 });

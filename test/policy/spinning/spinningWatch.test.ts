@@ -299,4 +299,12 @@ describe('the rule on repetition', () => {
     );
     expect(seenCall({ tool: 'bash', input }).key.call).not.toBe(seenCall({ tool: 'bash', input }).key.call);
   });
+
+  it('[G-15] notices equal reads at the eighth, whatever came in between, and no earlier', () => {
+    const calls = times(8, (nth) => [
+      ['write', { nth }, `written ${nth}`] as const,
+      ['ls', {}, 'a.txt', read] as const,
+    ]).flat();
+    expect(play(new SpinningWatch(ownLimits), calls)).toEqual(['16: notice read 8']);
+  });
 });
