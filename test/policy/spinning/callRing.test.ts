@@ -14,7 +14,7 @@ it('[G-15] a ring that was kept goes on where it was; rows of another release, o
     rows.map((row) => row.slice(1)),
     rows.map((row) => [...row, 0]),
     rows.map((row) => row.map(String)),
-    rows.map((row) => ({ ...row })),
+    rows.map((row) => Object.fromEntries(row.entries())),
     [...rows.slice(1), [Number.NaN, ...(rows[0] ?? []).slice(1)]],
   ];
   for (const each of damaged) expect(add(CallRing.from([marks, ...each]))).toBe(1);
