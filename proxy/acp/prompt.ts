@@ -139,7 +139,7 @@ export class AcpSession {
   readonly id: string;
   /** As the agent of the moment knows it: another one where that could not load it. */
   agentId: string;
-  /** What it was opened with, but its id; undefined where nobody saw that. */
+  /** Parameters that it was opened with, but its id; undefined where nobody saw them. */
   opening: McpParams | undefined = undefined;
   /** The last request of each kind that changed how it goes on (mode, model, option). */
   readonly settings = new Map<string, Replayed>();
@@ -147,13 +147,13 @@ export class AcpSession {
   knownTo = 0;
   /** An incarnation is loading it: what is told of the past the client has already. */
   isReplaying = false;
-  /** When its agent last told something of it, monotonic, in ms. */
+  /** Time when its agent last told something of it, monotonic, in ms. */
   heardAt = Number.NEGATIVE_INFINITY;
-  /** The one that the agent is at, answered or not. */
+  /** Prompt that the agent is at, answered or not. */
   current: Prompt | undefined = undefined;
   /** The calls of its tools; undefined where nobody looks for repetition, and there is no budget. */
   calls: AcpCalls | undefined = undefined;
-  /** Those that wait for it. */
+  /** Prompts that wait for it. */
   readonly held: Prompt[] = [];
 
   constructor(id: string) {
