@@ -196,8 +196,10 @@ export class EventScanner {
     } else if (first === letterD && bytes[start + 4] === 0x3a) {
       this.#hasData = true;
       const data = bytes.toString('utf8', start + 5, Math.min(end, start + mostRead));
-      this.#says ||= isModelContent(this.#name, data);
-      this.repeats ??= this.#text.push(wordsIn(this.#name, data));
+      const words = wordsIn(this.#name, data);
+      this.repeats ??= this.#text.push(words);
+      // All of it is read only where it has no words.
+      this.#says ||= words !== '' || isModelContent(this.#name, data);
       if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(bytes, start + 5, end);
       else {
         this.#dataHead ??= bytes.toString('latin1', start + 5, Math.min(end, start + lineHead));
