@@ -23,18 +23,20 @@ export const hasAnswers = (body: Buffer): boolean => answerKeys.some((key) => bo
 /** Messages that programs add in the name of a person. */
 const added = /^\s*<(?:system-reminder|environment_context|user_instructions|turn_aborted|subagent_notification)\b/;
 
-/** Messages, or items, of a request. */
-export const messagesIn = (body: unknown): readonly unknown[] =>
-  listOf(read(body, 'messages') ?? read(body, 'input') ?? read(body, 'contents'));
+/** Messages, or items, of a request, and the member that holds them. */
+export function messagesIn(body: unknown): { readonly key: string; readonly messages: readonly unknown[] } {
+  const key = ['messages', 'input', 'contents'].find((name) => read(body, name) !== undefined) ?? 'messages';
+  return { key, messages: listOf(read(body, key)) };
+}
 
 /** Messages that are read of a request, the last ones. */
 const mostMessages = 240;
 
-/** Reads the end of the conversation in a request: messages, chat completions, responses, or Gemini's contents. What is none of these gives no step. */
-export function conversationIn(body: unknown): readonly ConversationStep[] {
+/** Reads the end of a conversation: messages, chat completions, responses, or Gemini's contents. What is none of these gives no step. */
+export function conversationIn(messages: readonly unknown[]): readonly ConversationStep[] {
   const calls = new Map<string, Pick<AnsweredCall, 'tool' | 'input'>>();
   const steps: ConversationStep[] = [];
-  for (const message of messagesIn(body).slice(-mostMessages)) {
+  for (const message of messages.slice(-mostMessages)) {
     const role = readString(message, 'role');
     let isPersons = role === 'user';
     if (role === 'assistant' || role === 'model') steps.push('model');

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { crc32 } from 'node:zlib';
 import {
   chosenLimits,
+  keepNewest,
   seenCall,
   type SpinningChoice,
   type SpinningVerdict,
@@ -9,6 +11,7 @@ import {
 } from '../../src/policy/spinning/face.ts';
 import { read, readString } from '../../src/policy/failures/face.ts';
 import { parsedJson } from '../../src/policy/text/face.ts';
+import { elementSpans, memberSpan } from '../../src/protocol/mcp/face.ts';
 import { type ConversationStep, conversationIn, hasAnswers, messagesIn } from './conversation.ts';
 import { conversationsOf } from './repeats.ts';
 
@@ -16,6 +19,10 @@ import { conversationsOf } from './repeats.ts';
 const [mostKnown, mostIds] = [200, 500];
 /** A longer body is not looked at, in bytes: 8 MB take 20 ms. */
 const mostRead = 8 * 1024 * 1024;
+/** Characters by which the request before is found. */
+const beginningLength = 250;
+/** Mark of Claude Code on its last messages, which the next request has elsewhere. Within a text its quotes would be escaped. */
+const cacheMark = /,"cache_control":\{[^{}]*\}/g;
 
 /** A call that repeats, of those whose answers stand at the end of a request. */
 export interface SpinningCall {
@@ -23,12 +30,21 @@ export interface SpinningCall {
   readonly verdict: SpinningVerdict;
 }
 
-/** What is remembered of a conversation: the ids of calls that were judged, where its last request ended, and what came of it. */
+/** What is remembered of a conversation as of its last request. */
 interface Known {
+  readonly session: string;
   readonly watch: SpinningWatch;
-  readonly ids: Set<string>;
-  readonly last: string;
+  /** Ids of the calls that were judged; undefined where it has no name, or its calls are not told apart by them. */
+  readonly ids: Set<string> | undefined;
+  /** What came of the last answers: those that the model had not seen yet. */
   readonly found: readonly SpinningCall[];
+  /** True where a person has said something since. */
+  readonly isMarked: boolean;
+  readonly messages: number;
+  readonly lastCall: string | undefined;
+  /** Characters of the request up to the end of its last message, and their checksum: of one that begins with the same only the rest is read. */
+  readonly length: number;
+  readonly checksum: number;
 }
 
 /**
@@ -37,6 +53,8 @@ interface Known {
  */
 export class SpinningRequests {
   readonly #known = new Map<string, Known>();
+  /** Sessions by the beginning of their requests. */
+  readonly #begun = new Map<string, string>();
   readonly #made: () => SpinningWatch;
 
   constructor(choice: Exclude<SpinningChoice, 'off'>) {
@@ -45,40 +63,82 @@ export class SpinningRequests {
   }
 
   /** @param at - wall time in ms. @returns none where nothing repeats, or a person has said something since */
-  judge(body: Buffer, headers: IncomingHttpHeaders, at: number): { session: string; found: readonly SpinningCall[] } {
-    const nothing = { session: '', found: [] };
-    if (body.length > mostRead || !hasAnswers(body)) return nothing;
-    const asked = parsedJson(body.toString('utf8'));
-    const steps = conversationIn(asked);
-    const calls = steps.filter((step) => typeof step === 'object');
+  judge(body: Buffer, headers: IncomingHttpHeaders, at: number): Pick<Known, 'session' | 'found'> {
+    if (body.length > mostRead || !hasAnswers(body)) return { session: '', found: [] };
+    const text = body.toString('utf8').replaceAll(cacheMark, '');
+    const beginning = `${idsIn(headers)} ${crc32(text.slice(0, beginningLength))}`;
+    const before = this.#known.get(this.#begun.get(beginning) ?? '');
+    const known = (before && goneOn(before, text, at)) ?? this.#read(text, headers, at);
+    const { session, found, isMarked } = known;
+    keepNewest(this.#begun, beginning, session, mostKnown);
+    keepNewest(this.#known, session, known, mostKnown);
+    return { session, found: isMarked ? [] : found };
+  }
+
+  /** Reads all of a request. */
+  #read(text: string, headers: IncomingHttpHeaders, at: number): Known {
+    const asked = parsedJson(text);
+    const { key, messages } = messagesIn(asked);
+    const steps = conversationIn(messages);
+    const ids = idsOf(steps);
     const id = idOf(headers, asked);
-    const session = id ?? `conversation ${firstWordsOf(asked)}`;
-    const isNamed = id !== undefined && new Set(calls.map((call) => call.id)).size === calls.length;
-    const last = `${messagesIn(asked).length} ${calls.at(-1)?.id}`;
+    const session = id ?? `conversation ${firstWordsOf(messages)}`;
+    const isNamed = id !== undefined && new Set(ids).size === ids.length;
+    const length = text.slice(0, (memberSpan(text, key)?.end ?? 1) - 1).trimEnd().length;
+    const checksum = crc32(text.slice(0, length));
+    const request = { session, messages: messages.length, lastCall: ids.at(-1), length, checksum };
     const before = this.#known.get(session);
-    const isAgain = before?.last === last;
-    const { watch, ids } = (isNamed && before) || { watch: this.#made(), ids: new Set<string>() };
+    const isAgain = before?.messages === request.messages && before.lastCall === request.lastCall;
+    const known = (isNamed && before) || { watch: this.#made(), ids: isNamed ? new Set<string>() : undefined };
     // One without a name may begin and end as another does: what is known of it is only whether it was told.
-    const judged = isAgain && isNamed ? before.found : feed(watch, isNamed ? ids : undefined, steps, at);
-    const found = isAgain ? judged.map(toldBefore) : judged;
-    this.#known.delete(session);
-    this.#known.set(session, { watch, ids, last, found });
-    if (this.#known.size > mostKnown) this.#known.delete(this.#known.keys().next().value as string);
-    return steps.at(-1) === 'person' ? nothing : { session, found };
+    const judged = isNamed && isAgain ? before : feed(known, steps, at);
+    return { ...judged, ...request, found: isAgain ? judged.found.map(toldBefore) : judged.found };
   }
 }
+
+/** Reads what is new of a request; undefined where it is none that goes on from what is known. */
+function goneOn(known: Known, text: string, at: number): Known | undefined {
+  const { length, checksum, ids } = known;
+  const next = text.charAt(length);
+  if ((next !== ',' && next !== ']') || crc32(text.slice(0, length)) !== checksum) return undefined;
+  if (next === ']') return { ...known, found: known.found.map(toldBefore) };
+  const list = `[${text.slice(length + 1)}`;
+  const end = elementSpans(list).at(-1)?.end ?? 1;
+  const messages = parsedJson(`${list.slice(0, end)}]`);
+  if (!Array.isArray(messages)) return undefined;
+  const steps = conversationIn(messages);
+  const told = idsOf(steps);
+  // Calls are not told apart by their ids after all.
+  if (ids !== undefined && told.some((id, index) => ids.has(id) || told.indexOf(id) < index)) return undefined;
+  return {
+    ...feed(known, steps, at, known),
+    session: known.session,
+    messages: known.messages + messages.length,
+    lastCall: told.at(-1) ?? known.lastCall,
+    length: length + end,
+    checksum: crc32(text.slice(length, length + end), checksum),
+  };
+}
+
+const idsOf = (steps: readonly ConversationStep[]): readonly string[] =>
+  steps.flatMap((step) => (typeof step === 'object' ? [step.id] : []));
 
 const toldBefore = ({ tool, verdict }: SpinningCall): SpinningCall => ({
   tool,
   verdict: { ...verdict, isNews: false },
 });
 
-/** Takes what is new of a conversation. @returns what came of the last answers: those that the model has not seen yet */
-function feed(watch: SpinningWatch, ids: Set<string> | undefined, steps: readonly ConversationStep[], at: number) {
+/** Takes what is new of a conversation. @param goesOn - what came of the steps right before. @defaultValue it may be told from its summary on */
+function feed(
+  { watch, ids }: Pick<Known, 'watch' | 'ids'>,
+  steps: readonly ConversationStep[],
+  at: number,
+  goesOn?: Pick<Known, 'found' | 'isMarked'>,
+) {
   // What opens a conversation that is known is a summary of it.
-  let isOpened = ids === undefined || ids.size === 0;
-  let isMarked = false;
-  let found: SpinningCall[] = [];
+  let isOpened = goesOn !== undefined || ids === undefined || ids.size === 0;
+  let isMarked = goesOn?.isMarked ?? false;
+  let found = [...(goesOn?.found ?? [])];
   for (const step of steps) {
     if (step === 'model') [isOpened, found] = [true, []];
     else if (step === 'person') isMarked = isOpened;
@@ -91,23 +151,25 @@ function feed(watch: SpinningWatch, ids: Set<string> | undefined, steps: readonl
       if (ids?.add(step.id) && ids.size > mostIds) ids.delete(ids.values().next().value as string);
     }
   }
-  return found;
+  return { watch, ids, found, isMarked };
 }
 
 /** The id that a client gives its conversation; sub-agents have one of their own. One so short that it can be that of another run is none. */
 function idOf(headers: IncomingHttpHeaders, asked: unknown): string | undefined {
-  const ids = [...conversationsOf(headers), headers['x-claude-code-agent-id'] ?? []].flat();
   // In the body: that of Claude Code before it sent a header, and of clients of responses.
   const ofClaude = /session_(?:id":")?([\w-]{20,})/.exec(readString(read(asked, 'metadata'), 'user_id') ?? '')?.[1];
   const ofCache = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.exec(readString(asked, 'prompt_cache_key') ?? '')?.[0];
-  const id = [...new Set(ids)].join('/') || (ofClaude ?? ofCache ?? '');
+  const id = idsIn(headers) || (ofClaude ?? ofCache ?? '');
   return id.length >= 20 ? id : undefined;
 }
 
+const idsIn = (headers: IncomingHttpHeaders): string =>
+  [...new Set([...conversationsOf(headers), headers['x-claude-code-agent-id'] ?? []].flat())].join('/');
+
 /** Stands for the words that a conversation began with. */
-const firstWordsOf = (asked: unknown): string =>
+const firstWordsOf = (messages: readonly unknown[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(messagesIn(asked).slice(0, 2)))
+    .update(JSON.stringify(messages.slice(0, 2)))
     .digest('hex')
     .slice(0, 8);
 

@@ -1,6 +1,7 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { SeenAnswer } from './answerKey.ts';
 export { HeardCalls } from './heardCalls.ts';
+export { keepNewest } from './keepNewest.ts';
 export {
   chosenLimits,
   limitsOf,

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Facts } from '../facts/facts.ts';
 import type { FailureFacts } from '../failures/failure.ts';
 import type { SeenAnswer } from './answerKey.ts';
+import { keepNewest } from './keepNewest.ts';
 import { chosenLimits, type SpinningLimits } from './spinningRule.ts';
 import { seenCall, type SeenCall, spinningNews, SpinningWatch } from './spinningWatch.ts';
 
@@ -51,7 +52,7 @@ export class HeardCalls {
     const known = this.#open.get(id);
     if (known === undefined) this.#spend({ toolCalls: 1, rounds: this.#isBetween ? 1 : 0 });
     const at = known?.at ?? this.#caller.clock.now();
-    keep(this.#open, id, { call: seenCall(call), by: by ?? this, at }, mostOpen);
+    keepNewest(this.#open, id, { call: seenCall(call), by: by ?? this, at }, mostOpen);
   }
 
   answered(id: unknown, answer: SeenAnswer): void {
@@ -85,7 +86,7 @@ export class HeardCalls {
   #judge({ call, by, at }: OpenCall, answer: SeenAnswer): void {
     const { clock, facts, integration, session, end } = this.#caller;
     const watch = this.#watches.get(by) ?? new SpinningWatch(this.#limits);
-    keep(this.#watches, by, watch, mostAgents);
+    keepNewest(this.#watches, by, watch, mostAgents);
     const verdict = watch.after(call, { tookMs: clock.now() - at, ...answer }, clock.wallNow());
     if (verdict === undefined) return;
     const news = spinningNews(call.tool, verdict);
@@ -101,11 +102,4 @@ export class HeardCalls {
     this.#spend({});
     for (const watch of this.#watches.values()) watch.mark();
   }
-}
-
-/** Sets a key as the newest of a map, whose oldest goes where it has too many. */
-export function keep<T>(map: Map<unknown, T>, key: unknown, value: T, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > most) map.delete(map.keys().next().value);
 }

@@ -12,6 +12,7 @@ import {
 } from './answerKey.ts';
 import { type CallKey, CallRing, defaultWindow } from './callRing.ts';
 import { fingerprint, paired, textFingerprint } from './fingerprint.ts';
+import { keepNewest } from './keepNewest.ts';
 import {
   isToldAt,
   type RepeatRule,
@@ -173,8 +174,7 @@ export class SpinningWatch {
   #noteWait(call: number, answer: SeenAnswer, at: number): void {
     this.#waits.delete(call);
     if (answer.ok || typeof answer.waits !== 'number') return;
-    this.#waits.set(call, at + answer.waits / 2);
-    if (this.#waits.size > mostKept) this.#waits.delete(this.#waits.keys().next().value as number);
+    keepNewest(this.#waits, call, at + answer.waits / 2, mostKept);
   }
 
   #successKey(call: number, value: unknown, last: AnswerKey | undefined): AnswerKey {
@@ -205,8 +205,7 @@ export class SpinningWatch {
     // A copy of its own: a part of a large text, or of the pool of buffers, would keep all of it.
     const copy = Buffer.allocUnsafeSlow(size);
     copy.write(text);
-    this.#first.set(call, copy);
-    if (this.#first.size > mostFirst) this.#first.delete(this.#first.keys().next().value as number);
+    keepNewest(this.#first, call, copy, mostFirst);
   }
 
   #verdict(call: SeenCall, found: Spinning, last: LastAnswer | undefined): SpinningVerdict {
@@ -214,9 +213,8 @@ export class SpinningWatch {
     const quiet = this.#quiet.get(key.tool) ?? -1;
     // One failure under many arguments is news once for its tool, until calls of it were answered otherwise.
     const isNews = found.form === 'varied' ? quiet < 0 : this.#last.get(key.call)?.step !== found.step;
-    this.#last.delete(key.call);
-    if (last !== undefined) this.#last.set(key.call, { words: last.words, at: last.at, step: found.step });
-    if (this.#last.size > mostKept) this.#last.delete(this.#last.keys().next().value as number);
+    if (last !== undefined)
+      keepNewest(this.#last, key.call, { words: last.words, at: last.at, step: found.step }, mostKept);
     const isDue = found.form === 'varied' ? quiet <= 0 : isToldAt(found, limits);
     if (found.form === 'varied' && quiet <= 0) this.#quiet.set(key.tool, variedPause);
     const isRefused = found.step === 'hold' || found.step === 'end';

@@ -1,6 +1,7 @@
 import type { Spending } from '../../policy/budget.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
-import { type HeardCalls, keep } from '../../policy/spinning/heardCalls.ts';
+import type { HeardCalls } from '../../policy/spinning/heardCalls.ts';
+import { keepNewest } from '../../policy/spinning/keepNewest.ts';
 import { chosenLimits } from '../../policy/spinning/spinningRule.ts';
 import { textIn, toldAnswer } from '../agentReport.ts';
 import { fieldsOf, type McpParams } from '../mcp/message.ts';
@@ -53,7 +54,7 @@ export class AcpCalls {
     this.#open.delete(id);
     if (status === 'completed' || status === 'failed') this.#ended(call, output);
     else {
-      keep(this.#open, id, { call, output }, mostOpen);
+      keepNewest(this.#open, id, { call, output }, mostOpen);
       this.#ear.called(id, { tool: '', input: undefined });
     }
   }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ConversationStep, conversationIn, hasAnswers } from '../../../proxy/api/conversation.ts';
+import { type ConversationStep, conversationIn, hasAnswers, messagesIn } from '../../../proxy/api/conversation.ts';
+
+const stepsIn = (body: unknown) => conversationIn(messagesIn(body).messages);
 
 /** Steps in few words. */
 const shown = (body: object) =>
-  conversationIn(body).map((step: ConversationStep) =>
+  stepsIn(body).map((step: ConversationStep) =>
     typeof step === 'string' ? step : [step.tool, step.input, step.answer.ok],
   );
 
@@ -176,9 +178,9 @@ describe('the conversation in a request', () => {
       { messages: [null, 7, [], 'x'] },
       { input: 'say hi' },
     ])
-      expect(conversationIn(body)).toEqual([]);
+      expect(stepsIn(body)).toEqual([]);
     const orphan = { messages: [{ role: 'tool', tool_call_id: 'gone', content: 'x' }] };
-    expect(conversationIn(orphan)).toEqual([]);
+    expect(stepsIn(orphan)).toEqual([]);
   });
 
   it('[E-7] keys within a text are none', () => {
@@ -193,7 +195,7 @@ describe('the conversation in a request', () => {
       { role: 'assistant', content: [{ type: 'tool_use', id: `t${index}`, name: 'Read', input: {} }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${index}`, content: '' }] },
     ]).flat();
-    const steps = conversationIn({ messages });
+    const steps = conversationIn(messages);
     expect(steps.length).toBe(240);
     expect(steps.at(-1)).toMatchObject({ id: 't999' });
   });

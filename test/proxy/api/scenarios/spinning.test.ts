@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SpinningRequests } from '../../../../proxy/api/spinningRequests.ts';
 import { again, bodyOf, paths, type Round, type Shape } from '../conversations.ts';
 import { type Started, startApiProxy } from '../startApiProxy.ts';
@@ -148,6 +148,47 @@ describe('conversations of clients', () => {
     expect(news('first')).toEqual([false]);
     for (let nth = 0; nth < 200; nth++) news(`${nth}`);
     expect(news('first')).toEqual([true]);
+  });
+
+  const judgedBy = (requests: SpinningRequests, shape: Shape, rounds: readonly Round[], from = 0, extra = {}) =>
+    requests.judge(Buffer.from(bodyOf(shape, rounds, extra, from)), {}, 0).found.map(({ verdict }) => verdict.count);
+
+  it.each(shapes)('[E-7] what was read of a request before is not read again, and is judged alike: %s', (shape) => {
+    const requests = new SpinningRequests('notice');
+    const rounds = [...again(5), { person: 'Once more.' }, ...again(3), { input: { command: 'ls' } }, ...again(9)];
+    for (let count = 1; count <= rounds.length; count++)
+      for (const extra of [{}, { max_tokens: count }])
+        expect(judgedBy(requests, shape, rounds.slice(0, count), 0, extra)).toEqual(
+          judgedBy(new SpinningRequests('notice'), shape, rounds.slice(0, count)),
+        );
+  });
+
+  it.each(shapes)('[E-7] a conversation that was edited, cut or forked is judged anew: %s', (shape) => {
+    const requests = new SpinningRequests('notice');
+    const other = { input: { command: 'ls' }, answer: 'a', failed: false };
+    const asked = [
+      again(6),
+      [...again(3), other, ...again(5)],
+      again(5),
+      [...again(4), { answer: 'another' }, ...again(4)],
+      again(7),
+    ];
+    for (const rounds of asked)
+      expect(judgedBy(requests, shape, rounds)).toEqual(judgedBy(new SpinningRequests('notice'), shape, rounds));
+  });
+
+  it('[E-7] marks of what is to be cached move on, and change nothing', () => {
+    const requests = new SpinningRequests('notice');
+    const read = vi.spyOn(JSON, 'parse');
+    for (let count = 1; count <= 6; count++) {
+      const body = JSON.parse(bodyOf('messages', again(count))) as { messages: { content: object[] }[] };
+      Object.assign(body.messages.at(-1)?.content[0] ?? {}, { cache_control: { type: 'ephemeral' } });
+      read.mockClear();
+      requests.judge(Buffer.from(JSON.stringify(body)), claude, 0);
+      const texts = read.mock.calls.map(([text]) => text);
+      expect(texts.some((text) => text.includes('do it'))).toBe(count === 1);
+    }
+    read.mockRestore();
   });
 
   it('[E-7] a client that asks again with the same request learns the same, and nothing is told twice', async () => {
