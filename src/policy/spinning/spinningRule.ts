@@ -95,14 +95,16 @@ export function spinning(repetition: Repetition, limits: SpinningLimits, rule?: 
   const cycle = period >= 1 && period <= 5 ? period : undefined;
   // What answers otherwise to the letter may be a clock, or a count of time: it is never refused, as what is polled or slow.
   const isMild = failed ? slow || rule === 'poll' : !exact;
-  const stepAfter = (more: number): SpinningStep | undefined =>
-    stepAt(count + more, isMild ? 0 : repetition.own + more, failed ? 'failures' : 'reads', limits);
+  // Of hold and end the count since the message that is worked on.
+  const own = isMild ? Number.NEGATIVE_INFINITY : repetition.own;
+  const missing = (each: SpinningStep): number =>
+    limits[each][failed ? 'failures' : 'reads'] - (each === 'hold' || each === 'end' ? own : count);
+  const stepAfter = (more: number) => spinningSteps.findLast((each) => missing(each) <= more);
   const step = stepAfter(0);
   const verdict = (taken: SpinningStep, form: SpinningForm, times: number): Spinning => {
     const isLast = form === 'success' || form === 'varied';
-    let more = 1;
-    while (!isLast && more <= mostAhead && stepAfter(more) === step) more++;
-    const later = isLast || more > mostAhead ? undefined : stepAfter(more);
+    const more = isLast ? Infinity : Math.min(...spinningSteps.map(missing).filter((each) => each > 0));
+    const later = more > mostAhead ? undefined : stepAfter(more);
     return { step: taken, form, count: times, period: cycle, next: later && { step: later, more } };
   };
   if (!failed) {
@@ -118,11 +120,6 @@ export function spinning(repetition: Repetition, limits: SpinningLimits, rule?: 
     return verdict(limits.tell.failures <= varied ? 'tell' : 'notice', 'varied', varied);
   if (step !== undefined || seen >= limits.notice.failures) return verdict('notice', 'failure', Math.max(count, seen));
   return undefined;
-}
-
-/** The last step whose count is reached: of hold and end the count since the message that is worked on. */
-function stepAt(count: number, own: number, of: keyof StepCounts, limits: SpinningLimits): SpinningStep | undefined {
-  return spinningSteps.findLast((step) => (step === 'hold' || step === 'end' ? own : count) >= limits[step][of]);
 }
 
 /** Tells whether an agent is told at this count: at the first, and each time as many more have come. */
