@@ -1,3 +1,5 @@
+import { EventScanner } from '../../proxy/api/eventScanner.ts';
+import { SpinningRequests } from '../../proxy/api/spinningRequests.ts';
 import { ownLimits } from '../../src/policy/spinning/spinningRule.ts';
 import { seenCall, SpinningWatch } from '../../src/policy/spinning/spinningWatch.ts';
 import type { Case } from '../harness/suite.ts';
@@ -48,6 +50,104 @@ export function calls(make: () => Watch, size: number, different: number, answer
       };
       play();
       await probe.time('call', count, play);
+    },
+  };
+}
+
+/** A call whose arguments are 1,000 small objects, 93 kB in all; another one each time. */
+export function manyObjects(make: () => Watch): Case {
+  const items = Array.from({ length: 1_000 }, (_, index) => ({
+    path: `/srv/app/file${index}.ts`,
+    line: index,
+    kind: 'function',
+    exported: index % 2 === 0,
+    tags: ['a', 'b'],
+  }));
+  const inputs = Array.from({ length: 70 }, (_, number) => ({ items, number }));
+  return {
+    async measure(probe) {
+      const watch = make();
+      const play = () => {
+        for (const input of inputs) watch(input, false, 'written');
+      };
+      play();
+      await probe.time('call', inputs.length, play);
+    },
+  };
+}
+
+/** Looks at a request of a model, by its body. */
+type Judge = (body: Buffer) => unknown;
+
+export const judgedByUs = (): Judge => {
+  const requests = new SpinningRequests('notice');
+  return (body) => requests.judge(body, {}, 0);
+};
+export const readByHand = (): Judge => (body) => JSON.parse(body.toString('utf8')) as unknown;
+
+/** Requests of about 100 kB, each of which goes on from the one before by a call and its answer of 1.7 kB. */
+export function requests(make: () => Judge): Case {
+  const rounds = Array.from({ length: 70 }, (_, index) => [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: `toolu_${index}`, name: 'Read', input: { file_path: `/srv/file${index}.ts` } }],
+    },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: `toolu_${index}`, content: lines.slice(index, index + 1_700) }],
+    },
+  ]);
+  const bodies = Array.from({ length: 20 }, (_, more) => {
+    const messages = [{ role: 'user', content: 'Look.' }, ...rounds.slice(0, 50 + more).flat()];
+    return Buffer.from(JSON.stringify({ model: 'm', messages }));
+  });
+  return {
+    async measure(probe) {
+      const judge = make();
+      const first = bodies[0] ?? Buffer.alloc(0);
+      const play = () => {
+        for (const body of bodies) judge(body);
+      };
+      judge(first);
+      play();
+      await probe.time('call', bodies.length, play);
+    },
+  };
+}
+
+/** Looks at a stream of text, by its bytes. */
+type Scan = (stream: Buffer) => unknown;
+
+export const scannedByUs = (): Scan => (stream) => {
+  const scanner = new EventScanner('messages');
+  scanner.push(stream);
+  return scanner.said;
+};
+export const scannedByHand = (): Scan => (stream) =>
+  stream
+    .toString('utf8')
+    .split('\n\n')
+    .filter((event) => event !== '' && JSON.parse(event.slice(event.indexOf('{'))) !== undefined).length;
+
+/** Events of a streamed answer, each with a word. */
+export function events(make: () => Scan): Case {
+  const count = 2_000;
+  const word = (index: number) => ({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text: `word${(index * 7919) % 997} ` },
+  });
+  const stream = Buffer.from(
+    Array.from(
+      { length: count },
+      (_, index) => `event: content_block_delta\ndata: ${JSON.stringify(word(index))}\n\n`,
+    ).join(''),
+  );
+  return {
+    async measure(probe) {
+      const scan = make();
+      scan(stream);
+      await probe.time('event', count, () => scan(stream));
     },
   };
 }
