@@ -30,13 +30,13 @@ export interface SpinningCall {
   readonly verdict: SpinningVerdict;
 }
 
-/** What is remembered of a conversation as of its last request. */
+/** Memory of a conversation as of its last request. */
 interface Known {
   readonly session: string;
   readonly watch: SpinningWatch;
   /** Ids of the calls that were judged; undefined where it has no name, or its calls are not told apart by them. */
   readonly ids: Set<string> | undefined;
-  /** What came of the last answers: those that the model had not seen yet. */
+  /** Verdicts on the last answers: those that the model had not seen yet. */
   readonly found: readonly SpinningCall[];
   /** True where a person has said something since. */
   readonly isMarked: boolean;

@@ -76,7 +76,7 @@ function take(word: number): void {
   other = Math.imul(((other << 13) | (other >>> 19)) ^ word, 0x5f35_6495);
 }
 
-/** As {@link take} of its length and of each word, with the halves at hand: half as long. */
+/** Takes the length of a text and its words, with the halves at hand: half as long as by {@link take}. */
 function takeText(text: string): void {
   take(text.length);
   if ((text.length & 1) === 1) take(text.charCodeAt(0));
