@@ -28,6 +28,14 @@ const scenarios = {
       `bank killed ${kills} times: ${made} of ${wanted} payments made; ${answers} answers, of which ${found} were found out, ` +
       `${done} say it was done, ${notDone} not done, ${notStarted} not started, ${unknown} unknown; the slowest ${(slowestMs / 1000).toFixed(1)} s`,
   },
+  late: {
+    about:
+      'kill -9 of a gateway and of the remote server behind it while sessions ask a tool that takes longer than their limit; a finished answer must be given once, to the session that asked',
+    harm: async (options) => (await import('./killLate.mjs')).killLate(options),
+    said: ({ gateways, servers, messages, begun, answers, late, lost }) =>
+      `gateway killed ${gateways} times and its server ${servers} times: ${messages} messages processed, the tool ran ${begun} times, ` +
+      `${answers} answers were given, ${late} of them late, and ${lost} were told as lost`,
+  },
   cluster: {
     about:
       'kill -9, SIGSTOP, cut and hanging connections, a crashed and a full database for three to five gateways on one PostgreSQL under load, one of them an hour ahead and one behind; each promise is judged from the journals of all nodes (default 300)',

@@ -1,0 +1,33 @@
+// A gateway whose sessions ask a slow tool, to be killed: `node lateHost.mjs DATABASE URL JOURNAL`. Takes `SESSION KEY QUESTION MS` on each line of its stdin.
+// A question that is told to be under way still is asked again, as an agent does. Each answer is appended to the journal, in JSON.
+import { appendFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createGateway } from '../../dist/index.js';
+
+const [, , store, url, journal] = process.argv;
+const gateway = createGateway({ store, control: false });
+gateway.mcpServer('late', { url, policy: { attemptMs: 150, overallMs: 150, maxAttempts: 1 } });
+const ids = ['s-0', 's-1'];
+for (const id of ids) {
+  gateway.session(id, {
+    toolCall: { maxAttempts: 1 },
+    recovery: { maxDeliveries: 50 },
+    onMessage: async ({ data: { key, question, ms } }, turn) => {
+      for (let time = 0; time < 12; time++) {
+        const result = await turn.tool('late', 'work', { question, ms }, { overallMs: 150 });
+        appendFileSync(journal, `${JSON.stringify({ session: id, key, question, delivery: turn.delivery, result })}\n`);
+        if (result.status === 'ok' || result.keptUntil === undefined) break;
+        await wait(50);
+      }
+      process.stdout.write(`processed ${key}\n`);
+    },
+  });
+}
+await gateway.start();
+process.stdout.write('ready\n');
+for await (const line of createInterface({ input: process.stdin })) {
+  const [session, key, question, ms] = line.split(' ');
+  const given = await gateway.session(session).send({ kind: 'user', data: { key, question, ms: Number(ms) } }, { key });
+  if (given.accepted || given.reason === 'duplicate') process.stdout.write(`accepted ${key}\n`);
+}
