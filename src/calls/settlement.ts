@@ -128,7 +128,8 @@ export class Settlement<I, O> {
     if (call.progress.fallback !== undefined) fallingBack.delete(call);
     if (signal !== undefined) options.signals.unwatch(signal, call);
     if (call.progress.retries > 0) this.#state.retrying--;
-    if (call.settings.reconcile !== undefined) queue.step(() => this.reconciled(call, outcome), undefined);
+    if ((call.settings.reconcile ?? call.progress.openEffect) !== undefined)
+      queue.step(() => this.reconciled(call, outcome), undefined);
     scopes.leave(call);
     if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
     if (call.progress.trace !== undefined) this.#endTrace(call, call.progress.trace, outcome);

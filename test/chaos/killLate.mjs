@@ -28,7 +28,7 @@ export async function killLate({ times, seed, progress = () => undefined }) {
     await world.startHost();
     for (let time = 1; time <= times; time++) {
       world.ask();
-      await wait(world.below(500));
+      await wait(200 + world.below(1500));
       await world.kill();
       progress(time, world.processed.size);
     }
@@ -36,7 +36,7 @@ export async function killLate({ times, seed, progress = () => undefined }) {
     return { seed, ...world.kills, ...judge(paths, world) };
   } finally {
     await world.end();
-    rmSync(directory, { recursive: true, force: true });
+    process.env.KEEP ? console.log(directory) : rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -135,6 +135,7 @@ function judge([, answers, runs], { sent, processed }) {
   const violations = [...sent.keys()].filter((key) => !processed.has(key)).map((key) => `${key} was not processed`);
   const ended = new Map(linesOf(runs).flatMap((line) => (line.startsWith('ended ') ? [line.split(' ').slice(1)] : [])));
   const given = new Map();
+  const kept = new Set();
   const sums = {
     begun: linesOf(runs).filter((line) => line.startsWith('begun ')).length,
     answers: 0,
@@ -144,8 +145,14 @@ function judge([, answers, runs], { sent, processed }) {
   for (const line of linesOf(answers)) {
     const answer = JSON.parse(line);
     const { session, question, result } = answer;
+    const turn = `${session} ${answer.key} ${answer.delivery}`;
+    // What is kept is not made again while anybody knows of it.
+    if (kept.has(turn) && result.joined !== true && result.outcome !== 'not_started')
+      violations.push(`${turn} was told that ${question} goes on, and asked again it was made: ${line.slice(0, 300)}`);
+    if (result.keptUntil === undefined) kept.delete(turn);
+    else kept.add(turn);
     if (result.status !== 'ok') {
-      if (result.joined === true && result.outcome === 'unknown') sums.lost++;
+      if (result.joined === true && result.keptUntil === undefined) sums.lost++;
       continue;
     }
     sums.answers++;

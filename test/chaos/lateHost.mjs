@@ -11,13 +11,12 @@ gateway.mcpServer('late', { url, policy: { attemptMs: 150, overallMs: 150, maxAt
 const ids = ['s-0', 's-1'];
 for (const id of ids) {
   gateway.session(id, {
-    toolCall: { maxAttempts: 1 },
     recovery: { maxDeliveries: 50 },
     onMessage: async ({ data: { key, question, ms } }, turn) => {
-      for (let time = 0; time < 12; time++) {
-        const result = await turn.tool('late', 'work', { question, ms }, { overallMs: 150 });
+      for (let time = 0; time < 60; time++) {
+        const result = await turn.tool('late', 'work', { question, ms });
         appendFileSync(journal, `${JSON.stringify({ session: id, key, question, delivery: turn.delivery, result })}\n`);
-        if (result.status === 'ok' || result.keptUntil === undefined) break;
+        if (result.keptUntil === undefined && !(result.outcome === 'not_started' && result.retryable)) break;
         await wait(50);
       }
       process.stdout.write(`processed ${key}\n`);

@@ -110,6 +110,28 @@ describe('a call whose limit has passed while its work goes on', () => {
     expect(seen).toHaveLength(2);
   });
 
+  it.each([
+    ['an answer', 'answer'],
+    ['a loss', 'loss'],
+  ] as const)('[R-18] keeps %s that comes between two calls, though one that had joined gave up', async (_, how) => {
+    const { make, attempt, clock, seen } = startKeeping();
+    make('pay:1');
+    await clock.advance(3000);
+    const joined = make('pay:1');
+    await clock.advance(3000);
+    expect(failureIn(joined.outcome())).toMatchObject({ kind: 'timeout', kept: {} });
+    if (how === 'answer') attempt(0).resolve('paid');
+    else attempt(0).reject(fault('crash'));
+    await clock.advance(1000);
+    const next = make('pay:1');
+    await clock.settle();
+    expect(seen).toHaveLength(1);
+    if (how === 'answer') expect(next.outcome()).toMatchObject({ ok: true, value: 'paid' });
+    else expect(failureIn(next.outcome())).toMatchObject({ outcome: 'unknown' });
+    make('pay:1');
+    expect(seen).toHaveLength(2);
+  });
+
   it('[R-18] an undeclared or idempotent one gives its finished answer too; a declared read is made anew', async () => {
     for (const effect of [undefined, 'idempotent', 'readOnly'] as const) {
       const { make, attempt, clock, seen } = startKeeping();
