@@ -9,7 +9,7 @@ import {
   optionWords,
   wrapWords,
 } from '../src/policy/text/face.ts';
-import type { OpenAlert } from '../src/policy/records/face.ts';
+import type { OpenAlert, Question } from '../src/policy/records/face.ts';
 import { type AskedRuntime, remedyOf } from '../operator/askRuntimes.ts';
 import { deadRuntimes, hurtText, isOfClient, type Need } from '../operator/needs.ts';
 import { type IntegrationView, openToolsOf } from '../operator/integrationView.ts';
@@ -41,6 +41,8 @@ export interface Watched {
   readonly needs?: readonly Need[] | undefined;
   /** Waiting records of sessions that no live gateway has. @defaultValue nothing */
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
+  /** Questions that wait for a person, the oldest first. @defaultValue none */
+  readonly questions?: readonly Pick<Question, 'askedAt'>[] | undefined;
   /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
   readonly moreWaiting?: number | undefined;
   /** Loss of the database. @defaultValue nothing */
@@ -73,6 +75,7 @@ export function mattersOf(
     records = [],
     moreWaiting = 0,
     needs = [],
+    questions = [],
     lostLog,
   }: Watched,
   now: number,
@@ -87,6 +90,7 @@ export function mattersOf(
   const noted = integrations.filter((view) => notes.has(view.integration));
   const past = integrations.filter((view) => !noted.includes(view) && isPast(view, alertOf.get(view.integration), now));
   const sorts = [
+    matterOfQuestions(questions, now, db),
     mattersOfRuntimes(runtimes, now, records, db),
     mattersOfLostLog(lostLog, now),
     bySeverity(integrations)
@@ -411,6 +415,13 @@ function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, 
     what: `session ${sanitize(session)} failed in ${counted(failedTurns24h, 'turn')} of the last 24h, and no turn went well since${cause}`,
     next: commandAbout('why', session, db),
   };
+}
+
+function matterOfQuestions(questions: Watched['questions'] = [], now: number, db: string): readonly Matter[] {
+  const [oldest] = questions;
+  if (oldest === undefined) return [];
+  const wait = counted(questions.length, 'question to a person waits', 'questions to people wait');
+  return [{ what: `${wait}, the oldest ${formatDuration(now - oldest.askedAt)}`, next: `unwedge inbox${db}` }];
 }
 
 function matterOfLetters(letters: readonly DeadLetterRecord[], db: string): readonly Matter[] {

@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, string>> = {
   doctor: 'what is wrong here and in what agents have configured, and the fix',
   events: 'what was recorded: failures, crashes, restarts, sessions',
   hook: 'run a hook so that its crash or hang cannot wedge the agent',
+  inbox: 'questions that wait for a person, and their answers',
   incident: 'what happened around a session or a call, in a folder to take home and replay',
   inspect: 'watch the machines of a running gateway: live charts, events and actors in a browser',
   install: 'put unwedge in front of what agents and editors have configured',
@@ -73,6 +74,7 @@ const sources: Readonly<Record<string, () => Promise<{ readonly command: Unliste
   ),
   events: () => import('./events.ts'),
   hook: () => import('./hook/command.ts'),
+  inbox: () => import('./inbox.ts'),
   incident: () => import('./incident.ts'),
   inspect: inParts(
     () => import('./inspect/command.ts'),

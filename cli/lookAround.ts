@@ -14,6 +14,7 @@ import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
 import type { Io } from './io.ts';
 import { recentSpinners, recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
+import type { SessionWhy } from '../src/sessions/face.ts';
 import { withLastLine } from '../src/policy/text/face.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -55,11 +56,12 @@ export async function lookAround(
 ): Promise<Look> {
   const now = io.now();
   const shown = createShownNames();
-  const { rows, figures, letters, recorded, spun, ...found } = await readDatabase(db, io, async (reader) => ({
+  const { rows, figures, letters, recorded, spun, asked, ...found } = await readDatabase(db, io, async (reader) => ({
     database: reader.path,
     rows: await withLastSigns(await runtimesOf(reader, now), reader),
     figures: await reader.statistics(now - dayMs, 'whole'),
     letters: await reader.deadLetters(),
+    asked: (await reader.questions()).filter(({ deadlineAt }) => deadlineAt > now),
     recorded: await recordedSessions(reader),
     spun: await recentSpinners(reader, now),
     lostLog: await reader.lostLog(now - dayMs),
@@ -104,15 +106,22 @@ export async function lookAround(
   ];
   const needs = needsOf({
     ...{ now, ...gatewaysOf(runtimes), letters: shownLetters.length, circuits, alerts, hurt },
-    ...{ questions: whys.flatMap(({ session, questions }) => questions.map(() => session)), whys },
+    ...{
+      questions: [...withShownNames(asked, shown).map(({ session, asker }) => session ?? asker), ...askingHere(whys)],
+      whys,
+    },
   });
   return {
     now,
     view: { ...view, health: healthOf(needs), needs },
     asked: runtimes,
-    watched: { ...view, needs, stuck, letters: shownLetters, runtimes, records, moreWaiting },
+    watched: { ...view, needs, stuck, letters: shownLetters, runtimes, records, moreWaiting, questions: asked },
   };
 }
+
+/** Sessions that ask a person by their own code alone, one entry a question. */
+const askingHere = (whys: readonly Pick<SessionWhy, 'session' | 'questions'>[]): readonly string[] =>
+  whys.flatMap(({ session, questions }) => questions.filter(({ inbox }) => inbox !== true).map(() => session));
 
 async function statusOf(
   reader: StoreReader,

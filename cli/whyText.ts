@@ -29,8 +29,8 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
     ...recoveringLines(why),
     ...why.calls.flatMap((call) => callLines(call, why)),
     ...why.questions.map(
-      ({ what, sinceMs, deadlineInMs }) =>
-        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}`,
+      ({ question, inbox = false, what, sinceMs, deadlineInMs }) =>
+        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}${inbox ? `; unwedge inbox answer ${sanitize(question.slice(0, 8))}` : ''}`,
     ),
   ];
   if (spinning !== undefined) lines.push(`  repeats: ${sanitize(spinning.message)}${stepText(spinning)}`);

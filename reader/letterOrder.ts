@@ -3,7 +3,9 @@ import { type OrderNote, type OrderResult, done, notDone } from '../src/policy/f
 import { createFactRedactor } from '../src/redaction/face.ts';
 import { type StoredDeadLetter, messageId, resendKey } from '../src/sessions/face.ts';
 import { type StoredEvent, type Work, nameOf, step, storedEvent } from '../src/store/face.ts';
-import { buried, firstOfKey, lastNumbers, resent } from '../src/store/tables/face.ts';
+import { type PersonAnswer, type Question, answerable, answerResult } from '../src/policy/records/face.ts';
+import { endFact } from '../src/runtime/face.ts';
+import { buried, endInStore, firstOfKey, lastNumbers, resent } from '../src/store/tables/face.ts';
 
 /** Order about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
 export interface LetterOrder {
@@ -85,6 +87,20 @@ export function sentAgain({ session, message, note }: LetterOrder, as: string): 
 export function* recorded(fact: Fact, at: number): Work<OrderResult> {
   yield { fact: { ...fact, at } };
   return done;
+}
+
+/** Answers the question whose id begins as given, within one transaction. @param found - those whose ids do. */
+export function* answered(
+  found: readonly Question[],
+  given: string,
+  answer: PersonAnswer,
+  at: number,
+): Work<OrderResult> {
+  const question = answerable(found, given, answer);
+  if ('ok' in question) return question;
+  const end = yield* endInStore(question.id, { state: 'answered', answer }, at);
+  if (end?.isNew === true) yield { fact: { ...endFact(end.question), at } };
+  return answerResult(end);
 }
 
 /** Gives what the store keeps of a fact that nobody else hears: it is masked as it is recorded. */

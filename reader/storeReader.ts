@@ -4,7 +4,9 @@ import type {
   FlightRecord,
   OpenAlert,
   PersistedBreaker,
+  PersonAnswer,
   PolicyRow,
+  Question,
 } from '../src/policy/records/face.ts';
 import type { AlertCause, AlertEnd, FactOf } from '../src/policy/facts/face.ts';
 import type { OrderResult } from '../src/policy/face.ts';
@@ -71,12 +73,16 @@ export interface StoreReader {
   deadLetters(session?: string): Promise<readonly DeadLetterRecord[]>;
   /**
    * Sends a dead letter again, or drops it, where no runtime that may live has its session, or drops a message that was left for such a session: by a
-   * connection of its own: this and `recordNote` alone write. Where several machines share the store it also sends the letter to the one that has its
+   * connection of its own: this, `recordNote` and `answerQuestion` alone write. Where several machines share the store it also sends the letter to the one that has its
    * session. Never rejects.
    */
   orderAboutLetter(order: LetterOrder): Promise<OrderResult>;
   /** Records what somebody said of an alert, by a connection of its own. Never rejects. @param at - wall time in ms since the epoch. */
   recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult>;
+  /** Open questions to people, the oldest first, at most 1000; those whose deadline has passed too. */
+  questions(): Promise<readonly Question[]>;
+  /** Answers a question, by a connection of its own, unless somebody was faster. Never rejects. @param id - its beginning will do. */
+  answerQuestion(id: string, answer: PersonAnswer, at: number): Promise<OrderResult>;
   /** The gateways that share the store; undefined for a store of one machine. */
   cluster(): Promise<ClusterView | undefined>;
   close(): void;

@@ -1,10 +1,19 @@
-import type { CallFiguresRow, CallTotals, FlightRecord, PolicyRow } from '../src/policy/records/face.ts';
+import type { OrderResult } from '../src/policy/face.ts';
+import type {
+  CallFiguresRow,
+  CallTotals,
+  FlightRecord,
+  PersonAnswer,
+  PolicyRow,
+  Question,
+} from '../src/policy/records/face.ts';
 import { checkInteger } from '../src/policy/options/face.ts';
 import { type HistoryEntry, messageNamed } from '../src/sessions/face.ts';
 import {
   type FlightQuery,
   type Read,
   type Row,
+  type Work,
   historyOf,
   isDeadLetter,
   letterWhy,
@@ -21,8 +30,16 @@ import {
   type ShownResult,
   turnIn,
 } from './recordRows.ts';
-import type { CallRecord, DeadLetterRecord, MessageRecord, SessionRecords, TurnRecord } from './storeReader.ts';
-import { readFlights, readPolicies, readStatistics, readTotals } from '../src/store/tables/face.ts';
+import { answered, recorded } from './letterOrder.ts';
+import type {
+  AlertNoteFact,
+  CallRecord,
+  DeadLetterRecord,
+  MessageRecord,
+  SessionRecords,
+  TurnRecord,
+} from './storeReader.ts';
+import { questionReads, readFlights, readPolicies, readStatistics, readTotals } from '../src/store/tables/face.ts';
 
 /** Most rows that are told of each kind, most sessions that are listed, and most dead letters. */
 const mostRows = 100;
@@ -128,6 +145,22 @@ const callsSince = statement(
 /** Reader of tables that are the same in a file and on a server. Rejects with what the engine says. */
 export abstract class TableReader {
   protected abstract readonly read: Read;
+
+  /** Does what somebody orders, by a connection of its own. Never rejects. */
+  protected abstract write(work: () => Work<OrderResult>): Promise<OrderResult>;
+
+  recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult> {
+    return this.write(() => recorded(fact, Math.round(at)));
+  }
+
+  questions(): Promise<readonly Question[]> {
+    return questionReads(this.read).open();
+  }
+
+  async answerQuestion(id: string, answer: PersonAnswer, at: number): Promise<OrderResult> {
+    const found = await questionReads(this.read).named(id);
+    return this.write(() => answered(found, id, answer, Math.round(at)));
+  }
 
   statistics(since: number, of?: 'tools' | 'whole'): Promise<readonly CallFiguresRow[]> {
     return readStatistics(this.read, since, of);

@@ -26,6 +26,8 @@ export type { CallOptions, CallStreamOptions } from './calls/callOptions.ts';
 export type { BreakerHandle, Integration, ToolBreakerHandle } from './calls/integration.ts';
 export type { HookCommand } from './integrations/hooks/commandHook.ts';
 export { createGateway } from './gateway/gateway.ts';
+export type { InboxOptions } from './runtime/inbox.ts';
+export type { PersonAnswer, Question, QuestionForm } from './policy/records/question.ts';
 export type { GatewayOptions, RootOptions } from './runtime/runtimeOptions.ts';
 export type {
   CreateGatewayOptions,
@@ -124,7 +126,8 @@ export type {
   ToolStream,
   ToolStreamOptions,
 } from './sessions/toolRequest.ts';
-export type { QuestionOptions, Turn } from './sessions/turn.ts';
+export type { Asked, Asking, Inbox } from './sessions/inbox.ts';
+export type { AskPerson, QuestionOptions, Turn } from './sessions/turn.ts';
 export type { Store } from './store/store.ts';
 export type { RunRequest, SubprocessOptions } from './integrations/subprocess/subprocessOptions.ts';
 export type { ChildSpec, Restart, Shutdown } from './supervisor/childSpec.ts';

@@ -33,9 +33,9 @@ export function actInDatabase(pg: PgModule, target: PgTarget, order: LetterOrder
   return inDatabase(pg, target, (rows) => act(rows, { ...order, at: Math.round(order.at) }));
 }
 
-/** Records a fact in a transaction of its own. Never rejects. */
-export function recordInDatabase(pg: PgModule, target: PgTarget, fact: Fact, at: number): Promise<OrderResult> {
-  return inDatabase(pg, target, async (rows) => doWork(recorded(fact, Math.round(at)), events, rows));
+/** Does what somebody orders, in a transaction of its own. Never rejects. */
+export function writeInDatabase(pg: PgModule, target: PgTarget, work: () => Work<OrderResult>): Promise<OrderResult> {
+  return inDatabase(pg, target, async (rows) => doWork(work(), events, rows));
 }
 
 async function inDatabase(

@@ -1,10 +1,16 @@
 import type { OrderResult } from '../../src/policy/face.ts';
 import { messageNamed } from '../../src/sessions/face.ts';
-import { type EventQuery, type EventRow, type Read, type RuntimeRow, checkQuery } from '../../src/store/face.ts';
+import {
+  type EventQuery,
+  type EventRow,
+  type Read,
+  type RuntimeRow,
+  type Work,
+  checkQuery,
+} from '../../src/store/face.ts';
 import type { LetterOrder } from '../../reader/letterOrder.ts';
 import { messageRecordIn } from '../../reader/recordRows.ts';
 import type {
-  AlertNoteFact,
   AlertView,
   ClusterView,
   DeadLetterRecord,
@@ -120,8 +126,8 @@ export class PgReader extends TableReader implements StoreReader {
     return (await import('./pgLetterBox.ts')).actInDatabase(await this.#load(this.path), this.#target, order);
   }
 
-  async recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult> {
-    return (await import('./pgLetterBox.ts')).recordInDatabase(await this.#load(this.path), this.#target, fact, at);
+  protected async write(work: () => Work<OrderResult>): Promise<OrderResult> {
+    return (await import('./pgLetterBox.ts')).writeInDatabase(await this.#load(this.path), this.#target, work);
   }
 
   /** Its connections end by themselves. */

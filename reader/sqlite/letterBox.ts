@@ -13,9 +13,8 @@ import {
   insertEvent,
 } from '../../src/store/sqlite/face.ts';
 import { letterBy, letterIn } from '../../src/store/tables/face.ts';
-import { step } from '../../src/store/face.ts';
-import { actOnLetter, letterOf, type LetterOrder, maskedEvent, recorded, unknownText } from '../letterOrder.ts';
-import type { AlertNoteFact } from '../storeReader.ts';
+import { step, type Work } from '../../src/store/face.ts';
+import { actOnLetter, letterOf, type LetterOrder, maskedEvent, unknownText } from '../letterOrder.ts';
 
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
@@ -29,9 +28,9 @@ export function orderAboutLetter(path: string, order: LetterOrder): Promise<Orde
   return inFile(path, (database, schema) => act(database, schema, { ...order, at: Math.round(order.at) }));
 }
 
-/** Records what somebody said of an alert, in a transaction of its own. Never rejects. @param path - of the database, absolute. */
-export function recordNote(path: string, fact: AlertNoteFact, at: number): Promise<OrderResult> {
-  return inFile(path, (database, schema) => doWork(recorded(fact, Math.round(at)), log, database, schema));
+/** Does what somebody orders, in a transaction of its own. Never rejects. @param path - of the database, absolute. */
+export function writeInFile(path: string, work: () => Work<OrderResult>): Promise<OrderResult> {
+  return inFile(path, (database, schema) => doWork(work(), log, database, schema));
 }
 
 async function inFile(path: string, work: (database: Database, schema: Schema) => OrderResult): Promise<OrderResult> {

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import type { OrderResult } from '../../src/policy/face.ts';
-import type { EventQuery, EventRow, Read, RuntimeRow } from '../../src/store/face.ts';
+import type { EventQuery, EventRow, Read, RuntimeRow, Work } from '../../src/store/face.ts';
 import type { LetterOrder } from '../letterOrder.ts';
-import type { AlertNoteFact, AlertView, LostLogRecord, StoreReader, StoreStatus } from '../storeReader.ts';
+import type { AlertView, LostLogRecord, StoreReader, StoreStatus } from '../storeReader.ts';
 import { readAlerts, readStatus } from './status.ts';
 import {
   type Database,
@@ -71,8 +71,8 @@ class SqliteReader extends TableReader implements StoreReader {
     return (await import('./letterBox.ts')).orderAboutLetter(this.path, order);
   }
 
-  async recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult> {
-    return (await import('./letterBox.ts')).recordNote(this.path, fact, at);
+  protected async write(work: () => Work<OrderResult>): Promise<OrderResult> {
+    return (await import('./letterBox.ts')).writeInFile(this.path, work);
   }
 
   async cluster(): Promise<undefined> {

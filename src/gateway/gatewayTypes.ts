@@ -11,6 +11,7 @@ import type { AnyMcpOptions } from '../integrations/mcp/mcpServer.ts';
 import { effects } from '../policy/effects.ts';
 import type { FactOf, FactType, Told } from '../policy/facts/facts.ts';
 import type { RateOptions } from '../calls/rates/integrationRates.ts';
+import type { Inbox } from '../sessions/inbox.ts';
 import type { ReportEntry } from '../policy/records/callReport.ts';
 import type { MetricsBody } from '../policy/records/metricsText.ts';
 import { choice, duration, type Given } from '../policy/options/optionKeys.ts';
@@ -123,8 +124,8 @@ export interface Gateway {
   hook(event: string, handler: HookHandler | HookCommand, options?: HookOptions): void;
   /** Runs the hooks of an event. Never rejects. While the gateway is not started each fails at once. */
   runHooks(event: HookEvent): Promise<HookVerdict>;
-  /** Wraps what asks for approval: a timeout and a crash decline, with a record. */
-  approval(name: string, handler: ApprovalHandler, options?: ApprovalOptions): Approver;
+  /** Wraps what asks for approval: a timeout and a crash decline, with a record. Where an inbox is on the handler may be left out. */
+  approval(name: string, handler?: ApprovalHandler, options?: ApprovalOptions): Approver;
   /**
    * Records errors of this process that nobody caught, until it is taken off or the gateway stops. Without `goOn` it only watches: the
    * process ends as it would have.
@@ -167,6 +168,8 @@ export interface Gateway {
   off<K extends FactType | '*'>(type: K, listener: Listener<K>): void;
   wait<K extends FactType>(type: K, options?: WaitOptions<K>): Promise<Told<FactOf<K>>>;
   events<K extends FactType = FactType>(options?: StreamOptions<K>): EventStream<Told<FactOf<K>>>;
+  /** Questions to people; undefined where the option `inbox` is off. */
+  readonly inbox: Inbox | undefined;
   /** The supervision tree as of now. */
   tree(): TreeNode;
   /**

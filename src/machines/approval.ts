@@ -12,6 +12,8 @@ export interface ApprovalInput {
   readonly session?: string | undefined;
   /** Data that the handler is to judge by. */
   readonly payload?: unknown;
+  /** Names it among those of its approval. */
+  readonly place?: string | undefined;
   /** Longest wait for the answer, in ms, above 0. */
   readonly overallMs: number;
 }
@@ -28,8 +30,12 @@ export type ApprovalEvent =
       readonly reason?: string | undefined;
       readonly value: unknown;
     }
-  /** The handler threw, rejected (`crash`), or gave no answer (`unreadable`). */
-  | { readonly type: 'approval.failed'; readonly failure: 'crash' | 'unreadable'; readonly error: unknown }
+  /** The handler threw, rejected (`crash`), or gave no answer (`unreadable`), or the inbox had none (`timeout`). */
+  | {
+      readonly type: 'approval.failed';
+      readonly failure: Exclude<ApprovalFailure, 'cancelled' | 'stopped'>;
+      readonly error: unknown;
+    }
   /** The asker withdraws the question. */
   | { readonly type: 'approval.cancel' }
   | { readonly type: 'shutdown' };

@@ -99,11 +99,14 @@ export class Registry {
       store: () => life.store,
       supervise: (spec) => life.supervise(spec),
       declare: (name) => this.declare(name),
+      placeOf: (session) => this.#sessions.get(session)?.place,
       path: (name) => this.#entries.get(name)?.path,
       enter: (path, role) => void this.#entries.set(path.name, { path, ...role }),
       leave: (name) => this.leave(name),
       join: (part) => this.join(part),
     };
+    const { inbox } = this.runtime;
+    if (inbox !== undefined) this.join({ afterCalls: () => inbox.leave() });
   }
 
   get running(): boolean {

@@ -13,8 +13,10 @@ import type { OwnProfiles } from '../protocol/agents/profiles.ts';
 import type { KnownSecrets } from '../redaction/knownSecrets.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { Flights } from './flights.ts';
+import type { StoredInbox } from './inbox.ts';
 import type { LastingCalls } from './lastingCalls.ts';
 import type { CallStatistics } from './callStatistics.ts';
+import type { QuestionPlace } from '../sessions/questions.ts';
 import type { SharedBreakers } from './sharedBreakers.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
@@ -102,6 +104,8 @@ export interface Runtime {
   readonly flights: Flights;
   /** Calls of no session that are on record while they are open. */
   readonly lasting: LastingCalls;
+  /** Questions to people that outlive the process. @defaultValue each is asked by its code alone */
+  readonly inbox: StoredInbox | undefined;
   readonly root: RootSupervisor;
   /** Keeps a record of a live child, for the next start to end what outlives this process. */
   readonly register?: RegisterChild | undefined;
@@ -117,6 +121,8 @@ export interface Runtime {
   supervise(spec: ChildSpec): void;
   /** @throws TypeError, RangeError or Error when no integration of this name may be added. */
   declare(name: string): void;
+  /** Where a session is in its turn; undefined where none is under way. */
+  placeOf(this: void, session: string): QuestionPlace | undefined;
   /** An integration of this name, or the hook `hook:NAME`. */
   path(name: string): RegisteredPath | undefined;
   /** Has an integration drained, restarted by name and stopped with the rest. */

@@ -13,6 +13,7 @@ import { createBus } from '../telemetry/bus.ts';
 import { CallStatistics } from './callStatistics.ts';
 import { takeOffDied } from './diedRuns.ts';
 import { Flights } from './flights.ts';
+import { StoredInbox } from './inbox.ts';
 import { LastingCalls } from './lastingCalls.ts';
 import { LateStore, type StoreTuning } from './lateStore.ts';
 import { StoredRates } from './rateKeeper.ts';
@@ -43,7 +44,7 @@ interface StopSteps {
 
 type OfRuntime = Omit<
   Runtime,
-  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'path' | 'enter' | 'leave' | 'join'
+  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'placeOf' | 'path' | 'enter' | 'leave' | 'join'
 >;
 
 /** The bus, the children and the store of a runtime, from their start to their end. */
@@ -69,6 +70,9 @@ export class RuntimeLife {
     const flights = new Flights({ clock, bus, store: () => this.#store.current, redact: redactAnswer });
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
+    const { inbox = false } = options;
+    const records = () => this.#store.current?.questions;
+    const inboxScope = { clock, bus, records, redact: redactAnswer, isRunning: () => this.running };
     this.#children = children;
     this.#store = new LateStore(options, tuning, bus, children, () => this.#takeOffDied());
     const given = { clock, random, policies, agentProfiles, secrets, redactAnswer, environment, logger };
@@ -85,6 +89,7 @@ export class RuntimeLife {
       flights,
       lasting: new LastingCalls(clock),
       root,
+      inbox: inbox === false ? undefined : new StoredInbox(inboxScope, inbox === true ? {} : inbox),
       register,
     };
   }

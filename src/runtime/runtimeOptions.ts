@@ -19,6 +19,7 @@ import { toolCallRetryFrom, toolCallRetryKeys, type ToolCallRetryOptions } from 
 import { type SessionDefaults, sharedSessionKeys } from '../sessions/sessionOptions.ts';
 import { KnownSecrets } from '../redaction/knownSecrets.ts';
 import { createFactRedactor, createRedactedLogger } from '../redaction/redactFact.ts';
+import { inboxKey } from './inbox.ts';
 import { storeFrom, storeKey } from '../store/storeOption.ts';
 import { systemClock } from './systemClock.ts';
 
@@ -90,6 +91,11 @@ export const gatewayKeys = {
   retention: retentionKey,
   /** Rules for raising alerts, and where they go beside subscribers; `false`: never. @defaultValue 5 final failures of an integration in 10 min */
   alerts: alertsKey,
+  /**
+   * Keeps questions to people (approvals, `turn.ask`) in the store until somebody answers them: the code that asks, `unwedge inbox`, or HTTP.
+   * A question then waits 15 min where it is given no `overallMs`. @defaultValue false, but true in `unwedge serve`
+   */
+  inbox: inboxKey,
   /** Limit on restarts of children, all together. @defaultValue 30 restarts in 10 s */
   supervisor: section(rootKeys, { given: {} as RootOptions, default: {}, help: 'Of the root supervisor.' }),
   /** Retries of sessions' tool calls. @defaultValue the preset `toolCall`: 3 attempts in all, after 100 and 500 ms */

@@ -4,13 +4,25 @@ import { markOfWork } from '../calls/workSignal.ts';
 import { formatDuration } from '../policy/text/duration.ts';
 import { done, firedBy, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { classify } from '../policy/failures/classify.ts';
-import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
+import { AttemptError, type FailureFacts, type Outcome } from '../policy/failures/failure.ts';
+import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import { callback, name } from '../policy/options/optionKeys.ts';
 import { readOptions, readValue } from '../policy/options/readOptions.ts';
 import type { TurnScope } from './sessionScope.ts';
-import { questionKeys, type QuestionOptions } from './turn.ts';
+import type { Inbox } from './inbox.ts';
+import { type AskPerson, questionKeys, type QuestionOptions } from './turn.ts';
 import { sessionFailure, turnEnds } from './turnEnds.ts';
 import type { QuestionWhy } from './why.ts';
+
+/** Place of a turn in which questions are asked. */
+export interface QuestionPlace {
+  /** The session and its message: the same for each delivery. */
+  readonly of: readonly [session: string, message: string];
+  /** Numbers a question among those of this turn that are equal to it, from 1. */
+  count(this: void, what: unknown): number;
+  /** Has the watchdog of the turn wait for a person. @returns how the wait ends. */
+  hold(this: void): () => void;
+}
 
 interface OpenQuestion extends Deadline {
   readonly id: string;
@@ -26,19 +38,38 @@ export class Questions {
   readonly #open = new Set<OpenQuestion>();
   #over = false;
   #asked = 0;
+  readonly #counts = new Map<string, number>();
 
   constructor(turn: TurnScope) {
     this.#turn = turn;
   }
 
-  ask<T>(
-    what: string,
-    ask: (signal: AbortSignal) => T | PromiseLike<T>,
-    options: QuestionOptions,
-  ): Promise<Outcome<T>> {
+  get place(): QuestionPlace {
+    const { session, first, watch } = this.#turn;
+    return {
+      of: [session.id, first.id],
+      count: (what) => {
+        const key = canonicalJson(what) ?? '';
+        const number = (this.#counts.get(key) ?? 0) + 1;
+        this.#counts.set(key, number);
+        return number;
+      },
+      hold: () => {
+        watch.pendingCalls++;
+        return () => {
+          watch.pendingCalls--;
+          watch.progressed(session.clock.now());
+        };
+      },
+    };
+  }
+
+  ask<T>(what: string, given: AskPerson<T> | undefined, options: QuestionOptions): Promise<Outcome<T>> {
     readValue('what', what, name);
-    readValue('ask', ask, callback({ required: true }));
-    const { overallMs } = readOptions('options', options, questionKeys);
+    const { inbox } = this.#turn.session;
+    if (inbox === undefined || given !== undefined) readValue('ask', given, callback({ required: true }));
+    const { overallMs, form } = readOptions('options', options, questionKeys);
+    const ask = inbox === undefined ? (given as AskPerson<T>) : this.#inInbox(inbox, { what, overallMs, form }, given);
     if (this.#over) return Promise.resolve(this.#failed(what, { ...turnEnds.ended, outcome: 'not_started' }, 0));
     return new Promise((resolve) => this.#start(what, ask, overallMs, resolve));
   }
@@ -68,14 +99,36 @@ export class Questions {
     }));
   }
 
-  #start<T>(
-    what: string,
-    ask: (signal: AbortSignal) => T | PromiseLike<T>,
-    overallMs: number,
-    resolve: (outcome: Outcome<T>) => void,
-  ): void {
+  /** Puts a question in the inbox as well, for whoever answers first. What it gives throws AttemptError without an answer, or what `ask` throws. */
+  #inInbox<T>(
+    inbox: Inbox,
+    { what, overallMs, form }: { what: string; overallMs: number; form: 'decision' | 'text' },
+    ask: AskPerson<T> | undefined,
+  ): AskPerson<T> {
+    return async (signal) => {
+      const { of, count } = this.place;
+      const [session] = of;
+      const { end, answer, error, text } = await inbox.ask({
+        ...{ source: 'ask', asker: session, session, what, overallMs, form: { is: form }, signal },
+        place: [...of, what, count(what)],
+        handler:
+          ask &&
+          (async ({ id }, handlerSignal) => {
+            const value = await ask(handlerSignal, { question: id });
+            return value === undefined ? undefined : { decision: 'accept', value };
+          }),
+      });
+      if (end === 'unkept' && ask !== undefined) return ask(signal);
+      if (end === 'failed') throw error;
+      if (answer !== undefined) return (answer.value ?? answer.decision === 'accept') as T;
+      if (end === 'left') throw new AttemptError(turnEnds.stopped);
+      throw new AttemptError({ ...unanswered(what, overallMs), message: `${text.slice(0, -1)}: ${what}` });
+    };
+  }
+
+  #start<T>(what: string, ask: AskPerson<T>, overallMs: number, resolve: (outcome: Outcome<T>) => void): void {
     const { session, watch } = this.#turn;
-    const { clock, deadlines } = session;
+    const { clock, deadlines, inbox } = session;
     const askedAt = clock.now();
     const controller = new AbortController();
     markOfWork(controller.signal);
@@ -89,7 +142,7 @@ export class Questions {
     const settle = (facts: FailureFacts): void => {
       if (!close()) return;
       resolve(this.#failed(what, facts, clock.now() - askedAt));
-      controller.abort(new Error(facts.message));
+      controller.abort(new Error(facts.message, { cause: facts }));
     };
     const question: OpenQuestion = {
       id: `turn-${this.#turn.number}:question-${++this.#asked}`,
@@ -97,7 +150,8 @@ export class Questions {
       askedAt,
       controller,
       settle,
-      due: askedAt + overallMs,
+      // The inbox says how it ended, and has a little longer for that.
+      due: askedAt + overallMs + (inbox === undefined ? 0 : 5000),
       heapIndex: -1,
       expire: () => settle(unanswered(what, overallMs)),
     };

@@ -24,6 +24,7 @@ import type { Past, Recovered, SessionStore } from './sessionStore.ts';
 import { restartedBy, turnEnds } from './turnEnds.ts';
 import { TurnOrders } from './turnOrders.ts';
 import { Turns } from './turns.ts';
+import type { QuestionPlace } from './questions.ts';
 import { whyTurn } from './turnWhy.ts';
 import type { SessionWhy } from './why.ts';
 
@@ -134,6 +135,7 @@ export class SupervisedSession implements Session, Drainable {
     const { watchdog, historyLimit, spinning, budget } = checked;
     const scope: SessionScope = {
       ...{ id, clock, deadlines, facts, tools, tracing, clean, watchdog, historyLimit, spinning },
+      inbox: parts.inbox,
       budget: budget && parts.budgets && new BudgetAccount(`session:${id}`, budget, parts.budgets),
       mailbox: new Mailbox(checked.mailbox),
       history: new History(historyLimit),
@@ -220,6 +222,11 @@ export class SupervisedSession implements Session, Drainable {
     return this.#shown?.(why) ?? why;
   }
 
+  /** Where its turn is, for questions that are asked in it. */
+  get place(): QuestionPlace | undefined {
+    return this.#turns.running?.turn.questions.place;
+  }
+
   /** The rule or the pending call that is shown so; anything else means itself. */
   #meant(shownId: string): string {
     if (this.#shown === undefined) return shownId;
@@ -235,7 +242,11 @@ export class SupervisedSession implements Session, Drainable {
     const now = this.#scope.clock.now();
     const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
     const repeats = turn.turn && this.#turns.repeats?.why(turn.turn.turn);
-    const more = { spinning: repeats, budget: this.#scope.budget?.text };
+    const inInbox = this.#scope.inbox?.waitingOf(session).map(({ id, what, askedAt, deadlineAt }) => {
+      const wallNow = this.#scope.clock.wallNow();
+      return { question: id, inbox: true, what, sinceMs: wallNow - askedAt, deadlineInMs: deadlineAt - wallNow };
+    });
+    const more = { spinning: repeats, budget: this.#scope.budget?.text, questions: inInbox ?? turn.questions };
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
     const until = this.#stopped ? now : this.#drain?.until;
     const stopping = until === undefined ? {} : { stopping: stoppingAt({ since: this.#drain?.since, until }, now) };

@@ -6,6 +6,7 @@ import type { Clock } from '../policy/clock.ts';
 import type { KeptFacts } from '../policy/facts/facts.ts';
 import type { Envelope } from './acceptance.ts';
 import type { History } from './history.ts';
+import type { Inbox } from './inbox.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { CheckedSessionOptions } from './sessionOptions.ts';
 import type { SessionLedger } from './sessionStore.ts';
@@ -26,6 +27,8 @@ export interface SessionSurroundings {
   readonly clean?: ((text: string) => string) | undefined;
   /** Budgets of its runtime. @defaultValue its own is of no account */
   readonly budgets?: BudgetParts | undefined;
+  /** Questions to people that outlive the process. @defaultValue each is asked by its code alone */
+  readonly inbox?: Inbox | undefined;
   /** Follows its turns. @defaultValue nobody does */
   readonly tracing?: Tracing | undefined;
   /** Announces that the session will be opened on a store; it takes no message before. @defaultValue false */

@@ -18,7 +18,7 @@ import {
   type ToolCallOptions,
   type ToolStream,
 } from './toolRequest.ts';
-import type { QuestionOptions, Turn } from './turn.ts';
+import type { AskPerson, QuestionOptions, Turn } from './turn.ts';
 import { type Repetition, type ToolAnswered, TurnCalls } from './turnCalls.ts';
 
 const spendingKeys = { tokens: number({ default: 0 }), money: number({ default: 0 }) };
@@ -116,11 +116,8 @@ export class SessionTurn implements Turn {
     return Object.assign(stream, { result });
   };
 
-  readonly ask = <T>(
-    what: string,
-    ask: (signal: AbortSignal) => T | PromiseLike<T>,
-    options: QuestionOptions = {},
-  ): Promise<Outcome<T>> => this.questions.ask(what, ask, options);
+  readonly ask = <T>(what: string, ask?: AskPerson<T>, options: QuestionOptions = {}): Promise<Outcome<T>> =>
+    this.questions.ask(what, ask, options);
 
   readonly spend: Turn['spend'] = (costs) => {
     const read = readOptions('costs', costs, spendingKeys);

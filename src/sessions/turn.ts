@@ -1,14 +1,19 @@
-import { duration, type Given } from '../policy/options/optionKeys.ts';
+import { choice, duration, type Given } from '../policy/options/optionKeys.ts';
 import type { Outcome } from '../policy/failures/failure.ts';
 import type { CallTool, StreamTool } from './toolRequest.ts';
 
 export const questionKeys = {
   /** Time for which an answer is waited for, in ms. @defaultValue 3600000, an hour */
   overallMs: duration({ default: 3_600_000 }),
+  /** Answer that the inbox takes: yes or no, which is true or false, or a text. @defaultValue 'decision' */
+  form: choice(['decision', 'text'], { default: 'decision' }),
 };
 
 /** Options of a question to a person. */
 export interface QuestionOptions extends Given<typeof questionKeys> {}
+
+/** Puts a question to a person; `question` is its id in the inbox. */
+export type AskPerson<T> = (signal: AbortSignal, context?: { readonly question: string }) => T | PromiseLike<T>;
 
 /** Message being processed, as its handler is given it. Each of its functions may be taken out of it. */
 export interface Turn {
@@ -61,15 +66,18 @@ export interface Turn {
    * Waits for a person: an approval, an answer. The watchdog of the turn does not count the time; the question has a deadline of its
    * own. Never rejects: no answer in time, a throw and the end of the turn are failures in the outcome.
    * @param what - what is asked, in a few words, for people who look what the session waits for.
-   * @param ask - puts the question; its signal is aborted when nobody waits for the answer any more.
+   * Where an inbox is on the question is a row of it as well, which anybody may answer. It is put once: the next delivery of its message waits on, or has
+   * the answer of before, as JSON has it.
+   * @param ask - puts the question; its signal is aborted when nobody waits for the answer any more. Where an inbox is on it may be left out, or answer
+   * undefined: then the answer comes there.
    * @throws TypeError or RangeError at once when an option is wrong.
    *
    * @example
    * const outcome = await turn.ask('delete 3 files?', (signal) => chat.confirm('Delete 3 files?', { signal }), { overallMs: 600_000 });
    */
-  readonly ask: <T>(
+  readonly ask: <T = boolean | string>(
     what: string,
-    ask: (signal: AbortSignal) => T | PromiseLike<T>,
+    ask?: AskPerson<T>,
     options?: QuestionOptions,
   ) => Promise<Outcome<T>>;
   /**

@@ -79,8 +79,10 @@ export interface WatchedCall {
 
 /** A question that waits for a person. */
 export interface QuestionWhy {
-  /** Names the question within its turn. */
+  /** Names the question within its turn; its id in the inbox where `inbox` says so. */
   readonly question: string;
+  /** True where `unwedge inbox answer` takes an answer. @defaultValue false */
+  readonly inbox?: boolean | undefined;
   readonly what: string;
   readonly sinceMs: number;
   /** @defaultValue it waits for as long as it takes */

@@ -1,5 +1,6 @@
 import type { AlertRecords } from '../policy/records/alertRecord.ts';
 import type { ChildRecords } from '../policy/records/childRecord.ts';
+import type { QuestionRecords } from '../policy/records/question.ts';
 import type { Fact, Told } from '../policy/facts/facts.ts';
 import type { SessionStore } from '../sessions/sessionStore.ts';
 import type { BreakerStates } from './breakers.ts';
@@ -44,6 +45,8 @@ export interface Store {
   readonly flights: FlightRecords;
   /** Repetition that is watched across processes. */
   readonly spinning: SpinningRecords;
+  /** Questions to people, of all runtimes that share the store. */
+  readonly questions: QuestionRecords;
   readonly runtimes: Runtimes;
   /** The live children of all runtimes that share the store. */
   readonly children: ChildRecords;

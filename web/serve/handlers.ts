@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { shownQuestion } from '../../src/policy/records/face.ts';
 import type { Gateway } from '../../src/gateway/face.ts';
 import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
 import type { Clock, Timer } from '../../src/policy/face.ts';
@@ -19,7 +20,7 @@ const mostReaders = 1000;
 const mostEntries = 10_000;
 
 interface HandlerParts extends Omit<SendingParts, 'servers' | 'states' | 'isRunning'> {
-  readonly gateway: Pick<Gateway, 'why' | 'metrics'>;
+  readonly gateway: Pick<Gateway, 'why' | 'metrics' | 'inbox'>;
   readonly sessions: SessionHost;
   readonly feed: SessionFeed;
   readonly servers: ReadonlyMap<string, McpIntegration>;
@@ -66,6 +67,16 @@ export function createHandlers(parts: HandlerParts): Handlers {
     async openSession({ body }) {
       const { session, made } = await sessions.open(body.id);
       return { status: made ? 201 : 200, data: shown(session) };
+    },
+    async inbox() {
+      const questions = (await gateway.inbox?.open()) ?? [];
+      return { data: { questions: questions.map(shownQuestion) } };
+    },
+    async answerQuestion({ path, body }) {
+      const answer = { ...body, way: 'http' as const };
+      const result = await gateway.inbox?.answer(path['question'] ?? '', answer);
+      if (result?.ok !== true) throw new ApiError(409, result?.text ?? 'No inbox is on here.');
+      return { data: result };
     },
     listSessions: () => ({ data: { sessions: sessions.all.map(shown) } }),
     session: async (asked) => ({ data: shown(await sessionOf(asked)) }),

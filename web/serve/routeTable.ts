@@ -1,4 +1,14 @@
-import { type Key, type Keys, anyObject, duration, name, section, text } from '../../src/policy/options/face.ts';
+import {
+  type Key,
+  type Keys,
+  anyObject,
+  anything,
+  choice,
+  duration,
+  name,
+  section,
+  text,
+} from '../../src/policy/options/face.ts';
 
 /** A route, as it is routed, checked and documented. */
 export interface Route {
@@ -66,6 +76,29 @@ export const routes = {
       }),
     },
     answers: { 200: 'it was there', 201: '`{"id", "state", "waiting"}`; the id begins with `serve:`' },
+  },
+  inbox: {
+    method: 'GET',
+    path: '/v1/inbox',
+    summary: 'Questions that wait for a person, the oldest first, without secrets.',
+    answers: {
+      200: '`{"questions": [{"id", "asker", "session", "what", "detail", "form", "askedAt", "deadlineAt"}]}`',
+    },
+  },
+  answerQuestion: {
+    method: 'POST',
+    path: '/v1/inbox/:question',
+    summary: 'Answers a question, by its id or the beginning of it. The first answer counts.',
+    body: {
+      decision: choice(['accept', 'decline'], { required: true, help: '`accept` or `decline`.' }),
+      value: { ...anything, help: 'The text, the id of an option or the fields.' },
+      reason: text({ help: 'For the record, and the agent.' }),
+      by: text({ help: 'Who answers.' }),
+    },
+    answers: {
+      200: '`{"ok", "text"}`',
+      409: 'it was answered before, its time is over, or this is no answer to it; the error says which',
+    },
   },
   listSessions: {
     method: 'GET',

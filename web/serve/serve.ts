@@ -56,7 +56,7 @@ const lingerMs = 1000;
 export async function startServe(options: ServeOptions): Promise<Serving> {
   const { read, servers, agents, hooks, maxSessions = 10_000 } = options;
   const clock = options.gateway.clock ?? systemClock;
-  const gateway = createGateway({ ...options.gateway, kinds: [agentKind] });
+  const gateway = createGateway({ ...options.gateway, inbox: options.gateway.inbox ?? true, kinds: [agentKind] });
   const registry = registryOf(gateway);
   if (registry === undefined) throw new TypeError('A gateway has a registry');
   let phase: 'starting' | 'running' | 'stopping' = 'starting';

@@ -12,6 +12,7 @@ import { callback, duration, type Given, name as anyName } from '../../policy/op
 import { readOptions, readValue } from '../../policy/options/readOptions.ts';
 import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import type { Inbox } from '../../sessions/inbox.ts';
 import { fromCallback } from 'xstate';
 import { AttemptError } from '../../policy/failures/failure.ts';
 import { show } from '../../policy/options/options.ts';
@@ -33,38 +34,43 @@ export type Approver = (
 ) => Promise<ApprovalAnswer>;
 
 const approvalKeys = {
-  /** Longest wait of a question for its answer, in ms, above 0; then it is declined. @defaultValue 30000 */
-  overallMs: duration({ default: 30_000 }),
+  /** Longest wait of a question for its answer, in ms, above 0; then it is declined. @defaultValue 30000, or that of the inbox where one is on */
+  overallMs: duration(),
 };
 
 /** Limit on the wait of an approval. */
 export interface ApprovalOptions extends Given<typeof approvalKeys> {}
 /** Questions that wait at once, for each handler; one more is declined. */
 const maxWaiting = 1000;
+/** Time beyond a deadline for the inbox to say how a question ended, in ms. */
+const inboxGraceMs = 5000;
 
 /** Parts of the runtime that approvals need. */
-type ApprovalRuntime = Pick<Runtime, 'clock' | 'bus' | 'root' | 'running'>;
+type ApprovalRuntime = Pick<Runtime, 'clock' | 'bus' | 'root' | 'running' | 'inbox' | 'placeOf'>;
 
 /**
  * Wraps a handler so that its silence and its crash decline, with a record. Each question is a temporary child of the root
- * supervisor, with a deadline of its own: no session's watchdog looks at it.
+ * supervisor, with a deadline of its own: no session's watchdog looks at it. Where an inbox is on, each is a row of it as well.
+ * @param handler - undefined where the inbox alone is asked.
  * @throws TypeError or RangeError that names the first wrong option and its value.
  */
 export function superviseApproval(
   runtime: ApprovalRuntime,
   name: string,
-  handler: ApprovalHandler,
+  handler: ApprovalHandler | undefined,
   options: ApprovalOptions = {},
 ): Approver {
+  const { clock, bus, root, inbox } = runtime;
   readValue('name', name, anyName);
-  readValue('handler', handler, callback({ required: true }));
-  const { overallMs } = readOptions('options', options, approvalKeys);
-  const { clock, bus, root } = runtime;
+  if (inbox === undefined || handler !== undefined) readValue('handler', handler, callback({ required: true }));
+  const { overallMs: givenMs = inbox?.overallMs ?? 30_000 } = readOptions('options', options, approvalKeys);
+  const overallMs = inbox === undefined ? givenMs : givenMs + inboxGraceMs;
+  const asks = inbox === undefined ? (handler as ApprovalHandler) : inInbox(runtime, inbox, name, handler, givenMs);
   const endedAt = new Map<string, number>();
   let waiting = 0;
   let asked = 0;
 
-  const logic = approvalLogic(handler, (input, decision) => {
+  const logic = approvalLogic(asks, (input, decision) => {
     const lateByMs = clock.now() - (endedAt.get(input.request) ?? clock.now());
     endedAt.delete(input.request);
     bus.tell({ type: 'approval.late', ...about(input), decision, lateByMs });
@@ -158,8 +164,9 @@ function fieldsOf({
   action,
   session,
   payload,
-}: ApprovalRequest): Pick<ApprovalInput, 'action' | 'session' | 'payload'> {
-  return { action: typeof action === 'string' ? action : show(action), session, payload };
+  place,
+}: ApprovalRequest): Pick<ApprovalInput, 'action' | 'session' | 'payload' | 'place'> {
+  return { action: typeof action === 'string' ? action : show(action), session, payload, place };
 }
 
 /** Request for an approval. */
@@ -167,8 +174,15 @@ export interface ApprovalRequest {
   /** In short, for example the command to run. */
   readonly action: string;
   readonly session?: string | undefined;
-  /** Data to judge by; neither stored nor told to anybody but the handler. */
+  /** Data to judge by, for the handler; without secrets for who reads the inbox as well. */
   readonly payload?: unknown;
+  /**
+   * Names the question among those of this approval, where an inbox is on: asked again, as after a restart, it waits on, or has the answer of before.
+   * @defaultValue in a turn of `session` its message, action, payload and number; elsewhere each is another one
+   */
+  readonly place?: string | undefined;
+  /** Id of the question in the inbox, for the handler. */
+  readonly question?: string | undefined;
 }
 
 /** Answer that a handler may give; the word alone will do. Anything else is no answer, and declines. */
@@ -183,6 +197,43 @@ export type ApprovalHandler = (request: ApprovalRequest, context: { readonly sig
 /** Hears of an answer that came after its question had ended. */
 type LateAnswer = (input: ApprovalInput, answer: ApprovalDecision | 'none') => void;
 
+/** Puts each question in the inbox, and to the handler; one that returns undefined leaves it to the inbox. An answer given there has `by` and `text`. */
+function inInbox(
+  { placeOf }: Pick<Runtime, 'placeOf'>,
+  inbox: Inbox,
+  asker: string,
+  handler: ApprovalHandler | undefined,
+  overallMs: number,
+): ApprovalHandler {
+  return async (request, context) => {
+    const { action, session, payload: detail, place } = request;
+    const turn = session === undefined ? undefined : placeOf(session);
+    const what = [asker, action, detail];
+    const release = turn?.hold();
+    const { end, question, answer, error, text } = await inbox.ask({
+      ...{ source: 'approval', asker, session, what: action, detail, overallMs, signal: context.signal },
+      place: place === undefined ? turn && [...turn.of, ...what, turn.count(what)] : [asker, place],
+      handler:
+        handler &&
+        (async ({ id }, signal) => {
+          const value = await handler({ ...request, question: id }, { signal });
+          if (value === undefined) return undefined;
+          const event = read(value);
+          const { decision = 'decline', reason } = event.type === 'approval.answered' ? event : {};
+          return { decision, reason, value };
+        }),
+    });
+    release?.();
+    if (end === 'unkept' && handler !== undefined) return handler(request, context);
+    if (end === 'expired') throw noAnswerInTime;
+    if (answer === undefined || end === 'failed') throw error ?? new Error(text);
+    const { decision, reason, by, way } = answer;
+    return way === 'handler' ? answer.value : { decision, reason, by, way, text, question: question?.id };
+  };
+}
+
+const noAnswerInTime = new Error('Nobody answered in time');
+
 /** {@link approvalMachine} with the user's handler in its slot. */
 function approvalLogic(handler: ApprovalHandler, onLate: LateAnswer) {
   return approvalMachine.provide({
@@ -196,8 +247,8 @@ function approvalLogic(handler: ApprovalHandler, onLate: LateAnswer) {
           if (ended) onLate(input, event.type === 'approval.answered' ? event.decision : 'none');
           else sendBack(event);
         };
-        const { action, session, payload } = input;
-        void ask(handler, { action, session, payload }, controller.signal).then(say);
+        const { action, session, payload, place } = input;
+        void ask(handler, { action, session, payload, place }, controller.signal).then(say);
         return () => {
           ended = true;
           if (!answered) controller.abort(noLonger(input));
@@ -214,7 +265,7 @@ async function ask(handler: ApprovalHandler, request: ApprovalRequest, signal: A
   try {
     value = await handler(request, { signal });
   } catch (error) {
-    return { type: 'approval.failed', failure: 'crash', error };
+    return { type: 'approval.failed', failure: error === noAnswerInTime ? 'timeout' : 'crash', error };
   }
   try {
     return read(value);

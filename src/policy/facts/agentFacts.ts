@@ -1,4 +1,5 @@
 import type { FailureKind } from '../failures/failure.ts';
+import type { NewQuestion, PersonAnswer } from '../records/question.ts';
 
 /** Facts of agents, Codex, approvals and hooks. */
 export interface AgentFacts {
@@ -46,6 +47,20 @@ export interface AgentFacts {
   };
   /** An answer came after its question had been declined; it changes nothing. */
   'approval.late': ApprovalFact & { decision: 'accept' | 'decline' | 'none'; lateByMs: number };
+  /** A question waits for a person in the inbox. Asked again in its place, as after a restart, it is not told again. */
+  'question.asked': QuestionFact & { source: NewQuestion['source']; what: string; deadlineAt: number };
+  /** A person, or the code that asks, has answered a question of the inbox. What was answered is not told. */
+  'question.answered': QuestionFact & {
+    decision: 'accept' | 'decline';
+    by?: string | undefined;
+    way: PersonAnswer['way'];
+    reason?: string | undefined;
+    waitedMs: number;
+  };
+  /** Nobody answered a question of the inbox in time: it is declined. */
+  'question.expired': QuestionFact & { waitedMs: number };
+  /** A question of the inbox is not asked any more. */
+  'question.withdrawn': QuestionFact & { waitedMs: number };
   /** A connection to Codex's app-server is ready. */
   'codex.app_server.connection.start': CodexFact & { pid: number; elapsedMs: number };
   /** It ended: in good order (`normal`), by itself (`crashed`), or by us for what was wrong with it (`killed`). */
@@ -116,6 +131,15 @@ interface CodexApprovalFact extends CodexFact {
   kind: string;
   thread?: string | undefined;
   turn?: string | undefined;
+}
+
+/** Fields that the facts of one question of the inbox have in common. */
+interface QuestionFact {
+  /** Its id, as `unwedge inbox` shows it. */
+  question: string;
+  /** Name of the approval, the server, the agent, the hook or the session that asks. */
+  asker: string;
+  session?: string | undefined;
 }
 
 /** Fields that the facts of one approval have in common. */

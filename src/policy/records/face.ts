@@ -32,4 +32,12 @@ export { lastMet } from './lastMet.ts';
 export { type MetricFamily, metricsOf, renamed } from './metrics.ts';
 export { metricsBody, metricsText } from './metricsText.ts';
 export { type PersistedBreaker, neverOpened } from './persistedBreaker.ts';
+export {
+  type PersonAnswer,
+  type Question,
+  type QuestionEnd,
+  answerable,
+  answerResult,
+  shownQuestion,
+} from './question.ts';
 export { StallRecord } from './stallRecord.ts';

@@ -10,6 +10,7 @@ import { type FlightQuery, type FlightRecords, mostFlights, policyKey } from '..
 import { forgetRatesMs, type RateStates } from '../rates.ts';
 import { storedEvent } from '../record.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
+import { memoryQuestions } from '../tables/questions.ts';
 import { memorySpinning } from '../tables/spinning.ts';
 import type { CallStatisticsRecords } from '../tables/statistics.ts';
 import type { Store } from '../store.ts';
@@ -30,6 +31,7 @@ export class MemoryStore implements Store {
   readonly statistics: CallStatisticsRecords = new MemoryStatistics();
   readonly flights: FlightRecords = new MemoryFlights();
   readonly spinning = memorySpinning();
+  readonly questions = memoryQuestions();
   readonly runtimes = memoryRuntimes((fact) => this.record(fact));
   readonly children = memoryChildren();
   readonly alerts = new MemoryAlerts((fact) => this.record(fact));

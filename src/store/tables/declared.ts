@@ -231,6 +231,32 @@ ${madeOnceIndex}`,
     prune: { old: 'updated_at < :before' },
   },
 
+  // Questions to people, each a row until it is pruned: its end is one change of an open row. The answer is JSON; what is asked is without secrets.
+  question: {
+    file: 'unwedge_questions',
+    since: { file: 17, server: 4 },
+    columns: `
+  id text,
+  place text NOT NULL,
+  waiter text NOT NULL,
+  source text NOT NULL,
+  asker text NOT NULL,
+  session text,
+  what text NOT NULL,
+  detail text,
+  form text NOT NULL,
+  asked_at bigint NOT NULL,
+  deadline_at bigint NOT NULL,
+  state text NOT NULL DEFAULT 'open',
+  answer text,
+  ended_at bigint,`,
+    key: 'id',
+    indexes: `CREATE UNIQUE INDEX {question_place|unwedge_questions_place} ON uw.question (place);
+CREATE INDEX {question_open|unwedge_questions_open} ON uw.question (asked_at) WHERE state = 'open';`,
+    move: { what: 'questions to people', shared: true },
+    prune: { old: 'deadline_at < :before' },
+  },
+
   // Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. A file has the calls of no session, as JSON.
   runtime: {
     file: 'unwedge_runtimes',

@@ -6,6 +6,8 @@ import type { Tables } from '../work.ts';
 import { Alerts } from './alerts.ts';
 import { type ChildMark, Children } from './children.ts';
 import { Flights } from './flights.ts';
+import type { QuestionRecords } from '../../policy/records/question.ts';
+import { questionRows } from './questions.ts';
 import { type SpinningRecords, spinningRows } from './spinning.ts';
 import { Statistics } from './statistics.ts';
 
@@ -22,6 +24,7 @@ export abstract class TableStore {
   readonly statistics: Statistics;
   readonly flights: Flights;
   readonly spinning: SpinningRecords;
+  readonly questions: QuestionRecords;
   readonly children: Children;
   readonly alerts: Alerts;
   readonly record: StoreLog['record'];
@@ -43,6 +46,7 @@ export abstract class TableStore {
     this.statistics = new Statistics(tables);
     this.flights = new Flights(tables);
     this.spinning = spinningRows(tables);
+    this.questions = questionRows(tables);
     this.children = new Children(tables, mark);
     this.alerts = new Alerts(tables);
   }

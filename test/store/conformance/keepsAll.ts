@@ -10,6 +10,7 @@ import { keepsHistory } from './history.ts';
 import { keepsMail } from './mail.ts';
 import { keepsMessages } from './messages.ts';
 import { keepsOwners } from './owners.ts';
+import { keepsQuestions } from './questions.ts';
 import { keepsRates } from './rates.ts';
 import { keepsRuntimes } from './runtimes.ts';
 import { keepsSpinning } from './spinning.ts';
@@ -25,6 +26,7 @@ export function keepsAll(engine: Engine): void {
   keepsStatistics(engine);
   keepsFlights(engine);
   keepsSpinning(engine);
+  keepsQuestions(engine);
   keepsAlerts(engine);
   keepsChildren(engine);
   keepsRuntimes(engine);

@@ -1,0 +1,93 @@
+import { type PersonAnswer, type Question, shownQuestion } from '../src/policy/records/face.ts';
+import { dbWords, formatDuration } from '../src/policy/text/face.ts';
+import { defineCommand, flag, text } from './command.ts';
+import { readDatabase } from './database.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { noteOf, reasonOption } from './orders.ts';
+import { sanitize, toJson } from './sanitize.ts';
+import { ago, wrapLines } from './text.ts';
+
+/** Characters of an id that are shown: enough to name it. */
+const shownId = 8;
+/** Most characters of the data that is shown beside a question. */
+const mostDetail = 300;
+
+export const command = defineCommand({
+  usage: 'inbox [answer ID] [OPTION...]',
+  details: [
+    'Lists the questions that agents and gateways ask people and that nobody has answered yet, the oldest first. With `answer ID` it answers one; the',
+    'beginning of its id will do. The first answer counts: exits 1 where somebody was faster, or the time is over, and says who answered, and when.',
+  ].join('\n'),
+  options: {
+    allow: flag('allow it: the answer is yes'),
+    deny: flag('decline it: the answer is no'),
+    text: text('TEXT', 'answer with this text, or the id of an option'),
+    value: text('JSON', 'answer with fields, as JSON'),
+    by: text('WHO', 'who answers; else the user who runs the command'),
+    ...reasonOption,
+  },
+  operands: ['[answer]', '[ID]'],
+  choices: ['answer'],
+  async run({ operands: [verb, id], db, json, ...args }, io) {
+    const answer = answerOf(args);
+    if (verb === undefined) {
+      if (answer !== undefined) throw new UsageError('An answer goes with `answer ID`');
+      const now = io.now();
+      const questions = (await readDatabase(db, io, (reader) => reader.questions())).filter(
+        ({ deadlineAt }) => deadlineAt > now,
+      );
+      if (json) io.stdout.write(toJson(questions.map(shownQuestion)));
+      else
+        io.stdout.write(questions.length === 0 ? 'Nobody asks a person.\n' : listText(questions, now, db, io.columns));
+      return 0;
+    }
+    if (verb !== 'answer' || id === undefined) throw new UsageError('Expected `answer ID`, or nothing');
+    if (answer === undefined) throw new UsageError('Expected one of --allow, --deny, --text and --value');
+    const given = { ...answer, by: args.by?.trim() || answer.by };
+    const { ok, text: said } = await readDatabase(db, io, (reader) => reader.answerQuestion(id, given, io.now()));
+    if (!ok) throw new CommandError(sanitize(said));
+    io.stdout.write(json ? toJson({ question: id, text: said }) : wrapLines([sanitize(said)], io.columns));
+    return 0;
+  },
+});
+
+interface Given {
+  readonly allow: boolean;
+  readonly deny: boolean;
+  readonly text: string | undefined;
+  readonly value: string | undefined;
+  readonly reason: string | undefined;
+}
+
+/** @throws UsageError for more than one answer. */
+function answerOf({ allow, deny, text: said, value, reason }: Given): PersonAnswer | undefined {
+  const given = [allow || undefined, deny || undefined, said, value].filter((each) => each !== undefined);
+  if (given.length > 1) throw new UsageError('--allow, --deny, --text and --value exclude each other');
+  if (given.length === 0) return undefined;
+  const { by, why } = noteOf(reason);
+  return { decision: deny ? 'decline' : 'accept', value: said ?? parsed(value), reason: why, by, way: 'command' };
+}
+
+function parsed(value: string | undefined): unknown {
+  try {
+    return value === undefined ? undefined : JSON.parse(value);
+  } catch (error) {
+    throw new UsageError('Expected `--value` to be JSON', { cause: error });
+  }
+}
+
+function listText(questions: readonly Question[], now: number, db: string | undefined, width: number): string {
+  const blocks = questions.map((question) => {
+    const { id, asker, session, what, detail, form, askedAt, deadlineAt } = question;
+    const of = session === undefined || session === asker ? '' : ` for ${sanitize(session)}`;
+    const left = formatDuration(deadlineAt - now);
+    const head = `${id.slice(0, shownId)} ${sanitize(asker)}${of} asks since ${ago(askedAt, now)}, for ${left} more: ${sanitize(what)}`;
+    const data = detail === undefined ? [] : [sanitize(JSON.stringify(detail).slice(0, mostDetail))];
+    const options =
+      form.is === 'choice' ? [`one of ${form.options.map((option) => sanitize(option.id)).join(', ')}`] : [];
+    const way = form.is === 'decision' ? '--allow' : form.is === 'fields' ? '--value JSON' : '--text TEXT';
+    const next = `  unwedge inbox answer ${id.slice(0, shownId)} ${way}${dbWords(db)}\n`;
+    return `${wrapLines([head, ...data, ...options], width)}${next}`;
+  });
+  return blocks.join('');
+}

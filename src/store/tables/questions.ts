@@ -1,0 +1,122 @@
+import {
+  askedAgain,
+  endedBy,
+  type NewQuestion,
+  type Question,
+  type QuestionEnd,
+  type QuestionRecords,
+} from '../../policy/records/question.ts';
+import { fromJson, toJson } from '../../policy/text/storedJson.ts';
+import { insertInto, type Row, statement } from '../dialect.ts';
+import { type Read, step, type Tables, type Work } from '../work.ts';
+
+const order = { rank: 5 };
+const asked = `id text, place text, waiter text, source text, asker text, session text, what text, detail text, form text,
+  asked_at bigint, deadline_at bigint`;
+const most = 1000;
+
+const ask = statement(
+  'ask_question',
+  asked,
+  insertInto('uw.question', asked, 'ON CONFLICT DO NOTHING', 'place'),
+  order,
+);
+const lockBy = (column: 'id' | 'place') =>
+  statement(
+    `lock_question_by_${column}`,
+    `${column} text`,
+    `SELECT {w.ord, |}q.* FROM {w, |}uw.question q WHERE q.${column} = :${column} {ORDER BY q.place FOR UPDATE OF q|}`,
+    order,
+  );
+const lock = lockBy('id');
+const lockPlace = lockBy('place');
+const change = statement(
+  'change_question',
+  'id text, waiter text, state text, answer text, ended_at bigint',
+  `UPDATE uw.question AS q SET waiter = :waiter, state = :state, answer = :answer, ended_at = :ended_at
+   {FROM w |}WHERE q.id = :id`,
+  order,
+);
+const open = `SELECT * FROM uw.question WHERE state = 'open' ORDER BY asked_at, id LIMIT ${most}`;
+const opens = statement('open_questions', '', open);
+/** Ids are hexadecimal: what begins so comes before `g`. */
+const named = statement(
+  'questions_named',
+  'prefix text',
+  `SELECT * FROM uw.question WHERE id >= :prefix AND id < :prefix || 'g' ORDER BY id LIMIT 2`,
+);
+
+/** An engine's questions, over its tables. */
+export function questionRows(tables: Pick<Tables, 'transact' | 'read'>): QuestionRecords {
+  return {
+    ask: (question) => tables.transact(() => askInStore(question)),
+    end: (id, end, wallNow) => tables.transact(() => endInStore(id, end, wallNow)),
+    ...questionReads(tables.read),
+  };
+}
+
+export const questionReads = (read: Read): Pick<QuestionRecords, 'open' | 'named'> => ({
+  open: async () => (await read(opens)).map(questionIn),
+  named: async (prefix) => (await read(named, { prefix })).map(questionIn),
+});
+
+function* askInStore(given: NewQuestion): Work<{ isNew: boolean; question: Question }> {
+  const key = `question ${given.place}`;
+  yield step(ask, key, { ...given, detail: given.detail && toJson(given.detail), form: toJson(given.form) });
+  const [row] = yield step(lockPlace, key, given);
+  const known: Question = row === undefined ? { ...given, state: 'open' } : questionIn(row);
+  const question = known.id === given.id ? known : askedAgain(known, given);
+  if (question !== known) yield step(change, key, rowOf(question));
+  return { isNew: known.id === given.id || known.state !== question.state, question };
+}
+
+/** Ends a question, within one transaction. @returns undefined where there is none. */
+export function* endInStore(
+  id: string,
+  end: QuestionEnd,
+  wallNow: number,
+): Work<{ isNew: boolean; question: Question } | undefined> {
+  const [row] = yield step(lock, `question ${id}`, { id });
+  if (row === undefined) return undefined;
+  const ended = endedBy(questionIn(row), end, wallNow);
+  if (ended !== undefined) yield step(change, `question ${id}`, rowOf(ended));
+  return { isNew: ended !== undefined, question: ended ?? questionIn(row) };
+}
+
+const rowOf = ({ answer, ...question }: Question) => ({ ...question, answer: answer && toJson(answer) });
+
+/** As a row holds it: what its columns hold is what was written. */
+function questionIn(row: Row): Question {
+  const { asked_at: askedAt, deadline_at: deadlineAt, ended_at: endedAt, session, detail, form, answer, ...rest } = row;
+  const read = (text: unknown) => (text === null ? undefined : fromJson(text)?.value);
+  return {
+    ...(rest as unknown as Question),
+    ...{ session: (session ?? undefined) as string | undefined, detail: read(detail) },
+    ...{ form: (read(form) ?? { is: 'decision' }) as Question['form'], answer: read(answer) as Question['answer'] },
+    ...{ askedAt: Number(askedAt), deadlineAt: Number(deadlineAt) },
+    endedAt: endedAt === null ? undefined : Number(endedAt),
+  };
+}
+
+export function memoryQuestions(): QuestionRecords {
+  const rows = new Map<string, Question>();
+  const within = (find: (question: Question) => boolean) => [...rows.values()].filter(find);
+  return {
+    async ask(given) {
+      const [known] = within(({ place }) => place === given.place);
+      const [over] = rows.size < most ? [] : within(({ state }) => state !== 'open');
+      if (known === undefined && rows.size >= most && !rows.delete(over?.id ?? '')) return undefined;
+      const question: Question = known === undefined ? { ...given, state: 'open' } : askedAgain(known, given);
+      rows.set(question.id, question);
+      return { isNew: question.state !== known?.state, question };
+    },
+    async end(id, end, wallNow) {
+      const known = rows.get(id);
+      const ended = known && endedBy(known, end, wallNow);
+      if (ended !== undefined) rows.set(id, ended);
+      return known && { isNew: ended !== undefined, question: ended ?? known };
+    },
+    open: async () => within(({ state }) => state === 'open'),
+    named: async (prefix) => within(({ id }) => id.startsWith(prefix)).slice(0, 2),
+  };
+}
