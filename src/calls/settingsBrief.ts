@@ -47,7 +47,6 @@ export function withoutCause(failure: FailureFacts): RecordedFailure {
     status: failure.status,
     code: failure.code,
     breaker: failure.breaker,
-    kept: failure.kept,
     alerts: failure.alerts,
     reason: failure.reason,
   };

@@ -127,7 +127,7 @@ export class ReconcileSteps<I, O> {
    */
   holds(call: Call<I, O>): boolean {
     const { openEffects, records, waiting } = this.#state;
-    const { reconcile, session, keep, attemptMs } = call.settings;
+    const { reconcile, session, keep } = call.settings;
     if (openEffects.isEmpty || session === undefined || (keep === undefined && reconcile?.kind !== 'ask')) return false;
     const about = keep?.about ?? reconcile?.about;
     const { tool, input } = about?.((call.progress.keyless ?? call.input) as never) ?? {};
@@ -149,29 +149,45 @@ export class ReconcileSteps<I, O> {
     effect.held.add(call);
     call.ownProgress().joined = effect.kept !== undefined && effect.inputKey === inputKey;
     if (call.progress.joined) records.joined(call, keptCallOf(effect), 'running');
-    waiting.add(
-      call,
-      'reconciling',
-      effect.phase === 'kept' ? Math.min(call.overallDue, now + attemptMs) : call.overallDue,
-    );
+    const joined = effect.phase === 'kept' ? effect.kept : undefined;
+    waiting.add(call, 'reconciling', joined === undefined ? call.overallDue : this.#limitOf(call, joined).due);
     return true;
   }
 
   /** The time of a call that waits for a verdict is over. */
   outOfTime(call: Call<I, O>): void {
     const { lastFailure } = call.progress;
-    const { kept, suspicion } = this.#state;
+    const { kept, suspicion, waiting } = this.#state;
     const work = effectOf(call)?.kept;
     if (work === undefined) {
       this.#settlement.fail(call, lastFailure ?? this.#heldFacts(call));
       return;
     }
-    const waitedMs = this.#now() - call.startedAt;
+    const now = this.#now();
+    const { reason, limitMs, due } = this.#limitOf(call, work);
+    // What it has joined has shown a sign of life.
+    if (lastFailure === undefined && now < due && this.#settlement.fired?.call !== call) {
+      waiting.add(call, 'reconciling', due);
+      return;
+    }
     // No new attempt will find out that its server hangs.
     const { settings } = work.call;
-    if (this.#now() - work.silentSince >= (settings.ownLimits ?? settings).idleMs) suspicion.raise();
-    const facts = lastFailure ?? { ...refusal.timedOut('overall_timeout', waitedMs), breaker: 'ignored' };
+    if (now - work.silentSince >= (settings.ownLimits ?? settings).idleMs) suspicion.raise();
+    const facts = lastFailure ?? { ...refusal.timedOut(reason, limitMs), breaker: 'ignored' };
     this.#settlement.fail(call, kept.judge(call, facts));
+  }
+
+  /** The limit of a call that has joined another one: its own, as if the attempt of that were its. */
+  #limitOf({ startedAt, settings }: Call<I, O>, work: Attempt<Call<I, O>>) {
+    const { idleMs, attemptMs, overallMs } = settings;
+    const goesOn = this.#lifecycle.goesOnWhenSilent(work);
+    const silentSince = goesOn ? Number.POSITIVE_INFINITY : Math.max(startedAt, work.silentSince);
+    const limits = [
+      { reason: 'idle_timeout', limitMs: idleMs, due: silentSince + idleMs },
+      { reason: 'attempt_timeout', limitMs: attemptMs, due: startedAt + attemptMs },
+      { reason: 'overall_timeout', limitMs: overallMs, due: startedAt + overallMs },
+    ] as const;
+    return limits.reduce((first, each) => (each.due < first.due ? each : first));
   }
 
   /** The time of the question that a call waits for has come, as an operator wants it. */

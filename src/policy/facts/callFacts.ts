@@ -110,7 +110,7 @@ export interface CallFacts {
     retryable?: false | undefined;
     refused: number;
   };
-  /** An attempt that had been given up ended after all; its result is not delivered. */
+  /** An attempt that had been given up ended after all; its result is not delivered to its call, and where it was kept to an equal one. */
   'call.late': CallFact & { attempt: number; ok: boolean; lateByMs: number; error?: string | undefined };
   /** The work of an attempt outlived abort and grace; its place is given to others. */
   'call.abandoned': CallFact & { attempt: number; abandoned: number };

@@ -195,6 +195,24 @@ describe('a call whose limit has passed while its work goes on', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('[R-18] a joiner waits on where the work shows signs of life, up to its limit on an attempt', async () => {
+    const limits = { idleMs: 1000, attemptMs: 3000, overallMs: 60_000 };
+    const { make, attempt, clock } = startKeeping({ limits });
+    make('pay:1');
+    await clock.advance(1000);
+    const second = make('pay:1');
+    for (let beat = 0; beat < 3; beat++) {
+      await clock.advance(900);
+      attempt(0).context.touch();
+      expect(second.ended).toEqual([]);
+    }
+    await clock.advance(300);
+    expect(failureIn(second.outcome())).toMatchObject({ reason: 'attempt_timeout' });
+    const third = make('pay:1');
+    await clock.advance(1000);
+    expect(failureIn(third.outcome())).toMatchObject({ reason: 'idle_timeout' });
+  });
+
   it('[R-18] is ended after its time; the first equal call is then answered unknown and not made, once', async () => {
     const { make, attempt, clock, seen, facts, given } = startKeeping();
     make('pay:1');
@@ -406,5 +424,18 @@ describe('a call whose limit has passed while its work goes on', () => {
     path.fire(call, path.why(call)?.next.id ?? '', () => undefined);
     await clock.advance(3000);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+});
+
+describe('a kept call of an integration that an operator restarts', () => {
+  it('[R-18] is ended, and the first equal call is answered unknown', async () => {
+    const { make, attempt, clock, path, seen } = startKeeping();
+    make('pay:1');
+    const { signal } = attempt(0).context;
+    await clock.advance(3000);
+    path.restart();
+    expect(signal.aborted).toBe(true);
+    expect(failureIn(make('pay:1').outcome())).toMatchObject({ outcome: 'unknown' });
+    expect(seen).toHaveLength(1);
   });
 });

@@ -303,7 +303,9 @@ describe('a tool that hangs on a server that answers', () => {
     const results: unknown[] = [];
     const session = gateway.session('main', {
       onMessage: async (_, turn) => {
-        for (const tool of ['search', 'search', 'search', 'echo']) results.push(await turn.tool('kb', tool, {}));
+        // Each asks for something else: an equal one would join the one that hangs.
+        for (const [query, tool] of ['search', 'search', 'search', 'echo'].entries())
+          results.push(await turn.tool('kb', tool, { query }));
       },
     });
     const sent = await session.send({ kind: 'user' });
