@@ -17,6 +17,11 @@ export const mcpOptions = {
     'what becomes of such a call when the server does answer: wait (for its limit as a whole) or end; else wait',
     ['wait', 'end'],
   ),
+  tasks: text(
+    'WHICH',
+    'tools that are called as tasks for a client that knows none: required (those that take no other call), optional (those that may be one, too), never; else required',
+    ['required', 'optional', 'never'],
+  ),
   spinning: text(
     'STEP',
     'how far repetition of equal calls with equal answers goes, by client: off, notice (told to people), tell (in the answer), hold (refused), end; else notice, and tell for equal failures',

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
 import { programFlaw } from '../../src/policy/text/face.ts';
 import { whenAliveChoices } from '../../src/policy/face.ts';
+import { taskChoices } from '../../src/protocol/mcp/face.ts';
 import { spinningChoices } from '../../src/policy/spinning/face.ts';
 import type { Environment } from '../../src/store/face.ts';
 import { aboveZero, durationWord } from '../parse.ts';
@@ -36,6 +37,7 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
     spinning: valueAmong('--spinning', args.spinning, spinningChoices),
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
+    tasks: valueAmong('--tasks', args.tasks, taskChoices),
     overallMs: aboveZero('--call-timeout', args['call-timeout']),
     handshakeMs: aboveZero('--start-timeout', args['start-timeout']),
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),

@@ -1,6 +1,7 @@
 import { type Clock, inTime } from '../../src/policy/face.ts';
 import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
 import { type McpAnswer, type McpParams, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
+import { takesTasks, tasksExtension, valueAt } from '../../src/protocol/mcp/face.ts';
 import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { HubMember } from './hubMember.ts';
 
@@ -141,7 +142,7 @@ export function mergedFreshness(all: readonly Freshness[]): Freshness {
   return { ttlMs: Math.min(...all.map(({ ttlMs }) => ttlMs)), cacheScope: isPublic ? 'public' : 'private' };
 }
 
-/** Abilities that the hub passes on, without tasks: their ids are those of one server, and no list of them could be merged. Lists change with its servers. */
+/** Abilities that the hub passes on, beside tasks. Lists change with its servers. */
 const passedOn: Readonly<Record<string, McpParams>> = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
@@ -201,9 +202,10 @@ function mergedCapabilities(members: readonly HubMember[]): McpParams {
     ({ info }) => fieldsOf(fieldsOf(info?.['capabilities'])['resources'])['subscribe'] === true,
   );
   const merged = Object.entries(passedOn).filter(([name]) => has(name) || (isOpen && name === 'tools'));
-  return Object.fromEntries(
+  const own = Object.fromEntries(
     merged.map(([name, own]) => [name, name === 'resources' && subscribes ? { ...own, subscribe: true } : own]),
   );
+  return Object.assign(own, ...members.map(taskAbilities)) as McpParams;
 }
 
 function identity(members: readonly HubMember[], version: string): McpParams {
@@ -215,5 +217,15 @@ function identity(members: readonly HubMember[], version: string): McpParams {
     capabilities: mergedCapabilities(members),
     serverInfo: { name: 'unwedge', version },
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+  };
+}
+
+/** Picks what a server says of its tasks, as the hub says it: without a list, which could not be one of all servers. */
+export function taskAbilities({ info }: HubMember): object {
+  const capabilities = info?.['capabilities'];
+  const isExtension = valueAt(capabilities, ['extensions', tasksExtension]) !== undefined;
+  return {
+    ...(takesTasks(capabilities) && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
+    ...(isExtension && { extensions: { [tasksExtension]: {} } }),
   };
 }

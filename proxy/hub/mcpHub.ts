@@ -15,12 +15,13 @@ import {
   messagesOf,
   readMessage,
   subscriptionField,
+  taskIn,
   wantsChanges,
   withId,
 } from '../../src/protocol/mcp/face.ts';
-import { withRequestId } from '../wire/rewrite.ts';
+import { withParamText, withRequestId } from '../wire/rewrite.ts';
 import { resultAnswer } from '../wire/syntheticAnswer.ts';
-import { HubGreeting, metaOf } from './hubGreeting.ts';
+import { HubGreeting, metaOf, taskAbilities } from './hubGreeting.ts';
 import { HubLists, isList, type ListMethod, withMember } from './hubLists.ts';
 import { HubMember, type HubServer } from './hubMember.ts';
 import { type LeftOut, leftOutText, type Named, separator } from './hubNames.ts';
@@ -41,6 +42,7 @@ interface McpHubOptions extends Pick<ClientStreams, 'input' | 'output'> {
 /** Time that a request may wait for a server that has not come up yet, in ms: it may be sent again, and a package may take minutes to be fetched. */
 const comingUpMs = 20_000;
 const maxLineBytes = 64 * 1024 * 1024;
+const mostTasks = 10_000;
 
 /** Several servers behind one client: to the client they are one, whose names begin with theirs. */
 export class McpHub {
@@ -51,6 +53,8 @@ export class McpHub {
   readonly #greeting: HubGreeting;
   readonly #lists: HubLists;
   readonly #questions = new HubQuestions();
+  /** Whose a task is, by its id, which is that of its server; of more than `mostTasks` the oldest are forgotten. */
+  readonly #taskOwners = new Map<string, HubMember>();
   readonly #pipe: McpClientPipe;
   /** Server that answers a request of the client, by the key of its id; undefined when the hub does. */
   readonly #asked = new Map<string, HubMember | undefined>();
@@ -130,6 +134,7 @@ export class McpHub {
     else if (method === 'prompts/get')
       this.#named(request, text, this.#lists.prompts.find(String(params['name']), this.#members));
     else if (method === 'completion/complete') this.#complete(request, text);
+    else if (/^tasks\/(get|result|update|cancel)$/.test(method)) this.#task(request, text);
     else if (method.startsWith('resources/')) void this.#resource(request, text, params['uri']);
     else this.#write(errorAnswer(request.id, rpcErrors.methodNotFound, `Method not found: ${method}`));
   }
@@ -155,7 +160,10 @@ export class McpHub {
   }
 
   /** Every server listens; what they tell goes by the id that the client gave. */
-  #listen(request: McpRequest, text: string): void {
+  #listen(request: McpRequest, given: string): void {
+    // Ids may be secrets: no server hears those of another. Who would hear of tasks asks for them as well.
+    const { taskIds } = fieldsOf(request.params['notifications']);
+    const text = taskIds === undefined ? given : withParamText(given, ['notifications', 'taskIds'], []);
     const members = this.#members.filter((member) => member.info !== undefined && member.send(text));
     this.#questions.listens(request, text, members);
     if (members.length === 0) this.#write(errorAnswer(request.id, rpcErrors.internal, 'No server answers for now'));
@@ -172,6 +180,15 @@ export class McpHub {
       return;
     }
     this.#pass(named.member, request, withMember(text, 'name', named.own, params.start));
+  }
+
+  /** Passes on what is asked of a task. An id may be a secret: one that is not known is shown to nobody, unless one server alone has tasks. */
+  #task(request: McpRequest, text: string): void {
+    const having = this.#members.filter((member) => Object.keys(taskAbilities(member)).length > 0);
+    const only = having.length === 1 ? having[0] : undefined;
+    const member = this.#taskOwners.get(String(request.params['taskId'])) ?? only;
+    if (member !== undefined) this.#pass(member, request, text);
+    else this.#write(errorAnswer(request.id, rpcErrors.invalidParams, 'Task not found: no server here began it'));
   }
 
   #complete(request: McpRequest, text: string): void {
@@ -235,6 +252,9 @@ export class McpHub {
     else if (message.kind === 'notification') this.#notified(member, message, text);
     else if (message.kind === 'answer' && message.key !== undefined) {
       const isWaited = this.#asked.get(message.key) === member;
+      const task = taskIn(message.result);
+      if (task !== undefined) this.#taskOwners.set(task.id, member);
+      if (this.#taskOwners.size > mostTasks) this.#taskOwners.delete([...this.#taskOwners.keys()][0] ?? '');
       if (isWaited) this.#asked.delete(message.key);
       if (isWaited || this.#questions.isLastToListen(member, message.key)) this.#write(`${text}\n`);
     }

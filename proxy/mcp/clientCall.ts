@@ -6,6 +6,7 @@ import {
   type McpAnswer,
   type McpParams,
   type McpRequest,
+  type McpTask,
   ProgressMark,
   failureIn,
   fieldsOf,
@@ -53,6 +54,12 @@ export class ClientCall implements Asker {
   /** It as repetition is judged by it, where it is, and what answers it in place of its server, where it is held. */
   seen: SeenCall | undefined = undefined;
   refusal: FailureFacts | undefined = undefined;
+  /** It was written as a task that its client knows nothing of; that task, while it goes on; answers to what it asked. */
+  ownTask = false;
+  task: McpTask | undefined = undefined;
+  inputs: McpParams = {};
+  /** Tells whether something else follows from an answer than that the client gets it. */
+  follows: ((answer: McpAnswer) => boolean) | undefined = undefined;
   /** Its attempt was given up, and its answer would settle what became of it. */
   wantsLate = false;
   readonly #mark = new ProgressMark();
@@ -89,12 +96,17 @@ export class ClientCall implements Asker {
       this.reject?.(new AttemptError({ kind: 'protocol', message, outcome: 'unknown' }));
       return;
     }
-    if (!this.delivered) {
-      this.delivered = true;
-      this.answer = answer;
-      this.#deliver(this, line, answer);
-    }
+    if (this.follows?.(answer) === true) return;
+    this.deliver(line, answer);
     this.settle?.(answer);
+  }
+
+  /** Gives the client its answer, once. */
+  deliver(line: Line, answer: McpAnswer): void {
+    if (this.delivered) return;
+    this.delivered = true;
+    this.answer = answer;
+    this.#deliver(this, line, answer);
   }
 
   /** Its attempt is over; when the server itself is gone the call path has heard of it by then. */

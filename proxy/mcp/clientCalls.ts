@@ -18,7 +18,8 @@ import { OwnListing } from './handshake.ts';
 import type { Repetition } from './repetition.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { ReconcileBeat } from './clientBeats.ts';
-import type { Question } from './wire.ts';
+import { ToolTasks } from './toolTasks.ts';
+import type { Question, Wire } from './wire.ts';
 
 /** Actions of the proxy about its calls. */
 export interface ClientCallsHost {
@@ -46,6 +47,7 @@ export class ClientCalls {
   readonly #settings: ClientSettings;
   readonly #beat: ReconcileBeat;
   readonly #listing: OwnListing;
+  readonly #tasks: ToolTasks;
   #retained = 0;
   #initializing = 0;
   #size = 0;
@@ -62,6 +64,7 @@ export class ClientCalls {
     this.#host = host;
     const tellGivenUp = (call: ClientCall, facts: FailureFacts): void => this.#givenUp(call, facts);
     this.#listing = new OwnListing(scope.record);
+    this.#tasks = new ToolTasks(scope);
     this.#leaveLasting = scope.runtime.lasting.add(() => this.#underWay());
     this.#beat = new ReconcileBeat(scope, () => this.all());
     this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));
@@ -134,6 +137,11 @@ export class ClientCalls {
     return question;
   }
 
+  /** Tells whether another attempt of a call repeats nothing: what the last one began goes on at its server. */
+  goesOn(call: ClientCall): boolean {
+    return this.#tasks.goesOn(call);
+  }
+
   endWaiting(facts: FailureFacts): void {
     for (const { row } of [...this.all()]) {
       if (row?.waiting === 'restart') this.#host.path.end(row, facts);
@@ -169,14 +177,23 @@ export class ClientCalls {
     // The client has its answer already: it came in the moment its server was lost.
     if (call.answer !== undefined) return Promise.resolve(call.answer);
     if (call.refusal !== undefined) throw new AttemptError(call.refusal);
-    if (wire?.ready !== true || line === undefined) throw new AttemptError(notConnected);
+    if (wire?.ready !== true) throw new AttemptError(notConnected);
+    const open = this.#tasks.open(call);
+    call.context = context;
+    if (open !== undefined) return this.#tasks.follow(call, open, wire, context);
+    if (line === undefined) throw new AttemptError(notConnected);
     const refusal = this.#refusal;
     if (refusal !== undefined) {
       this.#refusal = undefined;
       throw new AttemptError(refusal);
     }
+    return this.#ask(call, this.#tasks.lineOf(call, line), wire, context, call.wire === wire);
+  }
+
+  #ask(call: ClientCall, line: Uint8Array, wire: Wire, context: AttemptContext, again: boolean): Promise<McpAnswer> {
     return new Promise((resolve, reject) => {
-      const { request, asTask } = call;
+      const { request } = call;
+      const asTask = call.asTask || call.ownTask;
       if (call.tool !== undefined) this.#listing.beforeCall(wire, call.effect !== undefined);
       const token = progressKey(fieldsOf(request.params['_meta']));
       const question = wire.ask(call, {
@@ -185,8 +202,8 @@ export class ClientCalls {
         line,
         token,
         meta: call.inBatch ? undefined : context.traceContext,
-        addsToken: call.tool !== undefined && token === undefined && !asTask && !call.inBatch,
-        again: call.wire === wire,
+        addsToken: call.tool !== undefined && token === undefined && !call.asTask && !call.inBatch,
+        again,
         asTask,
       });
       if (question === undefined) {
@@ -195,9 +212,15 @@ export class ClientCalls {
       }
       call.wire = wire;
       call.question = question;
-      call.context = context;
       call.settle = resolve;
       call.reject = reject;
+      call.follows = (answer) => {
+        const next = this.#tasks.after(call, answer);
+        if (next === undefined) return false;
+        const again = () => this.#ask(call, this.#tasks.lineOf(call, line), wire, context, true);
+        (next === 'again' ? again() : this.#tasks.follow(call, next, wire, context)).then(resolve, reject);
+        return true;
+      };
       if (!this.#mayRepeat(call)) this.#release(call);
       if (request.method === 'initialize') {
         this.#handshakes.add(context.call);

@@ -161,6 +161,7 @@ export class McpProxy implements Part {
       isCounted: ({ request }) => isWork(request.method),
       operation: (call, context) => this.#calls.operation(call, context),
       failed: (call, failure) => this.#failed(call, failure),
+      goesOn: (call) => this.#calls.goesOn(call),
       probe: () => this.#probe(),
       startsDown: () => !this.#scope.isUp,
       restartInMs: () => this.#server.nextStartInMs,

@@ -49,7 +49,8 @@ export class Repetition {
     const { seen, startedAt } = call;
     const { error, result } = answer ?? {};
     // A person is asked first, and the call comes again; it was found out, or is the answer to another call.
-    const isAsked = error?.['code'] === -32_042 || result?.['resultType'] === 'input_required';
+    // A task of the client's own says nothing yet of what it will end with.
+    const isAsked = error?.['code'] === -32_042 || /^(input_required|task)$/.test(String(result?.['resultType']));
     if (seen === undefined || isAsked || (answer !== undefined && call.answer === undefined)) return line;
     const { clock } = this.#scope;
     const tookMs = clock.now() - startedAt;

@@ -33,7 +33,7 @@ import {
   whenAliveChoices,
 } from '../../src/policy/face.ts';
 import { limitsOf, passingLimits, repeatRule, spinningKey } from '../../src/policy/spinning/face.ts';
-import { type McpAnswer, fieldsOf } from '../../src/protocol/mcp/face.ts';
+import { type McpAnswer, type TaskChoice, fieldsOf, taskChoices } from '../../src/protocol/mcp/face.ts';
 import { type Runtime, remoteServer } from '../../src/runtime/face.ts';
 import type { ClientCall } from './clientCall.ts';
 import { ToolNames } from './toolNames.ts';
@@ -83,6 +83,8 @@ const proxyKeys = {
    * us, or ends. A server that does not answer is killed either way. @defaultValue 'wait'
    */
   whenAlive: choice(whenAliveChoices, { given: {} as WhenAlive }),
+  /** Calls that are tasks at the server, unseen by the client, as of `gateway.mcpServer`. @defaultValue 'required' */
+  tasks: choice(taskChoices, { given: {} as TaskChoice, default: 'required' }),
   /** How far it goes against repetition in the calls of a client. @defaultValue a notice, and a word on equal failures */
   spinning: spinningKey,
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
@@ -135,6 +137,7 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
     /** True where a tool's own word that repeating it does harm counts for nothing. */
     repeatsAlways: retry === 'always',
     whenAlive,
+    tasks: own.tasks,
     /** Counts by which repetition is judged; undefined where it is not. */
     spinning: limitsOf(own.spinning ?? policies.spinningOf(name, undefined), passingLimits),
     repeatRuleOf: (tool: string) => repeatRule(tools.get(tool)),

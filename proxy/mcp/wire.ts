@@ -63,7 +63,7 @@ interface GivenUp {
 
 /** Requests that were given up and may still be answered; of more the oldest are forgotten. */
 const mostGivenUp = 1000;
-/** Progress tokens of tasks, which outlive the answer to their request. */
+/** Progress tokens of tasks, which outlive the answer to their request; of more the oldest are forgotten. */
 const mostTaskTokens = 1000;
 
 /** The exchange with one server process: the callers that wait, each for its answer. */
@@ -75,7 +75,7 @@ export class Wire extends Outlet {
   readonly #questions = new TurnoverMap<string, Question>();
   readonly #givenUp = new Map<string, GivenUp>();
   readonly #tokens = new TurnoverMap<string, Question>();
-  readonly #taskTokens = new Set<string>();
+  readonly #taskTokens = new Map<string, Question>();
   #lost: FailureFacts | undefined = undefined;
 
   constructor(relay: McpRelay, parts: WireParts) {
@@ -116,24 +116,23 @@ export class Wire extends Outlet {
     return question;
   }
 
-  /** Asks the server something of our own. Rejects with an {@link AttemptError} when it says no, or is lost. */
-  request(method: string, params: McpParams | undefined): Promise<McpParams> {
+  /** Asks the server something of our own. Rejects with an {@link AttemptError} when it is lost. */
+  reply(method: string, params: McpParams | undefined): Promise<McpAnswer> {
     return new Promise((resolve, reject) => {
       const id = this.#parts.nextId();
-      const asked = this.ask(
-        {
-          answered: (_, { result, error, flaw }) => {
-            if (flaw !== undefined)
-              reject(new AttemptError(refused(method, { message: `its answer is malformed: ${flaw}` })));
-            else if (result !== undefined) resolve(result);
-            else reject(new AttemptError(refused(method, fieldsOf(error))));
-          },
-          lost: (facts) => reject(new AttemptError(facts)),
-        },
-        { id, key: `s${id}`, line: Buffer.from(requestLine(id, method, params)) },
-      );
-      if (asked === undefined) reject(new AttemptError(this.#lost ?? unwritable));
+      const lost = (facts: FailureFacts): void => reject(new AttemptError(facts));
+      const asking = { id, key: `s${id}`, line: Buffer.from(requestLine(id, method, params)) };
+      const asked = this.ask({ answered: (_, answer) => resolve(answer), lost }, asking);
+      if (asked === undefined) lost(this.#lost ?? unwritable);
     });
+  }
+
+  /** The same, for its result. Rejects with an {@link AttemptError} also when it says no. */
+  async request(method: string, params: McpParams | undefined): Promise<McpParams> {
+    const { result, error, flaw } = await this.reply(method, params);
+    if (flaw !== undefined) throw new AttemptError(refused(method, { message: `its answer is malformed: ${flaw}` }));
+    if (result === undefined) throw new AttemptError(refused(method, fieldsOf(error)));
+    return result;
   }
 
   /** The server answered. The line goes to the caller that waits for it, if one does. */
@@ -147,8 +146,8 @@ export class Wire extends Outlet {
   /** Decides on a progress notification: it passes, or nobody waits for it. */
   progressed(params: McpParams): 'pass' | 'drop' {
     const token = progressKey(params);
-    const question = token === undefined ? undefined : this.#tokens.get(token);
-    if (question === undefined) return token !== undefined && this.#taskTokens.has(token) ? 'pass' : 'drop';
+    const question = token === undefined ? undefined : (this.#tokens.get(token) ?? this.#taskTokens.get(token));
+    if (question === undefined) return 'drop';
     const isNews = question.asker.progressed?.(params) !== false;
     return isNews && !question.ownToken ? 'pass' : 'drop';
   }
@@ -209,8 +208,12 @@ export class Wire extends Outlet {
     const question = this.#questions.get(key);
     if (question !== undefined) {
       this.#close(question);
-      if (question.asTask && question.token !== undefined && this.#taskTokens.size < mostTaskTokens) {
-        this.#taskTokens.add(question.token);
+      if (question.asTask && question.token !== undefined) {
+        this.#taskTokens.set(question.token, question);
+        for (const token of this.#taskTokens.keys()) {
+          if (this.#taskTokens.size <= mostTaskTokens) break;
+          this.#taskTokens.delete(token);
+        }
       }
       return question;
     }

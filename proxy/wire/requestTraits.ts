@@ -18,6 +18,7 @@ const effects: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ['tasks/get', 'readOnly'],
   ['tasks/list', 'readOnly'],
   ['tasks/result', 'readOnly'],
+  ['tasks/update', 'idempotent'],
   ['tasks/cancel', 'idempotent'],
 ]);
 

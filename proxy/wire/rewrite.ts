@@ -37,15 +37,15 @@ export function withMetaTexts(text: string, members: Readonly<Record<string, str
 }
 
 /**
- * The request with a text at a place in its params, given as the names that lead there. A text that is there already stays; what is no object
+ * The request with a value at a place in its params, given as the names that lead there. A text that is there already stays; what is no object
  * on the way gives way to one.
  */
-export function withParamText(text: string, path: readonly string[], value: string): string {
+export function withParamText(text: string, path: readonly string[], value: unknown): string {
   const params = memberSpan(text, 'params');
   return params === undefined || text[params.start] !== '{' ? text : withTextAt(text, params, path, value);
 }
 
-function withTextAt(text: string, object: Span, [name = '', ...rest]: readonly string[], value: string): string {
+function withTextAt(text: string, object: Span, [name = '', ...rest]: readonly string[], value: unknown): string {
   const known = memberSpan(text, name, object.start);
   const made = rest.reduceRight<unknown>((inner, each) => ({ [each]: inner }), value);
   if (known === undefined) return inserted(text, object, `${JSON.stringify(name)}:${JSON.stringify(made)}`);

@@ -6,6 +6,7 @@ import {
   annotatedEffect,
   fieldsOf,
   isModern,
+  valueAt,
 } from '../../src/protocol/mcp/face.ts';
 import { createListRecord } from './listRecord.ts';
 
@@ -141,21 +142,23 @@ export function isDiscovered(result: McpParams | undefined): boolean {
 /** Tools that are remembered; a server has dozens. */
 const mostTools = 10_000;
 
-/** Effects of the server's tools on the world, as far as their annotations say. */
+/** Effects of the server's tools on the world, as far as their annotations say, and what they say of tasks. */
 function createToolEffects() {
-  const effects = new Map<string, Effect>();
+  const known = new Map<string, { readonly effect: Effect | undefined; readonly support: unknown }>();
   return {
     /** Learns from a page of `tools/list`; the first page of a list replaces what was known. */
     learn({ cursor }: McpParams, { tools }: McpParams): void {
-      if (cursor === undefined) effects.clear();
+      if (cursor === undefined) known.clear();
       if (!Array.isArray(tools)) return;
       for (const tool of tools.map(fieldsOf)) {
         const { name } = tool;
         const effect = annotatedEffect(fieldsOf(tool['annotations']) as ToolAnnotations);
-        if (typeof name === 'string' && effect !== undefined && effects.size < mostTools) effects.set(name, effect);
+        const support = valueAt(tool, ['execution', 'taskSupport']);
+        if (typeof name === 'string' && known.size < mostTools) known.set(name, { effect, support });
       }
     },
     /** Undefined when the tool is unknown or says nothing. */
-    of: (tool: string): Effect | undefined => effects.get(tool),
+    of: (tool: string): Effect | undefined => known.get(tool)?.effect,
+    taskSupportOf: (tool: string): unknown => known.get(tool)?.support,
   };
 }

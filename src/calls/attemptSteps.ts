@@ -150,7 +150,13 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
   retryOrEnd(call: Call<I, O>, facts: FailureFacts): void {
     const { reconcile, keep } = call.settings;
     call.noteFailure(facts);
-    if ((reconcile ?? keep) === undefined || !this.reconciling.attemptFailed(call, facts)) this.#decide(call, facts);
+    const isKnown = (reconcile ?? keep) === undefined || this.#goesOn(call, facts);
+    if (isKnown || !this.reconciling.attemptFailed(call, facts)) this.#decide(call, facts);
+  }
+
+  /** Tells whether another attempt would only ask for what this one began: the server was lost, and what it does goes on. */
+  #goesOn(call: Call<I, O>, { kind }: FailureFacts): boolean {
+    return kind === 'crash' && this.#state.options.goesOn?.(call.input, call) === true;
   }
 
   /** Decides, by the open matters of a failure, on the step that follows it. */
@@ -185,7 +191,8 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
     const isLast = attempts >= retry.maxAttempts || progress.triesLast;
     if (isLast || stream?.continuation === 'none') return { ends: facts };
     const left: FailureFacts = stream?.continuation === 'resumes' ? { ...facts, resumable: true } : facts;
-    if (!mayRetry(left, expectedEffect, retry) || now >= overallDue) return { ends: facts };
+    const repeated = this.#goesOn(call, facts) ? 'readOnly' : expectedEffect;
+    if (!mayRetry(left, repeated, retry) || now >= overallDue) return { ends: facts };
     if (link.isOpen) return { ends: circuit.refusal(facts, now) };
     const ofTool = tools.size > 0 ? tools.refusalOf(call, now, facts) : undefined;
     if (ofTool !== undefined) return { ends: ofTool };

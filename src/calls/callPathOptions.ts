@@ -29,6 +29,11 @@ export interface CallPathOptions<I, O> {
   readonly toolOf?: ((input: I) => string | undefined) | undefined;
   /** Facts on the integration in the record of a failure. */
   readonly about?: IntegrationAbout<I> | undefined;
+  /**
+   * Asked after the loss of the server: whether another attempt of a call only asks for what the last one began, and so repeats nothing. Must not throw.
+   * @defaultValue each begins anew
+   */
+  readonly goesOn?: ((input: I, call: object) => boolean) | undefined;
   /** Told of each final failure of a call that was dispatched, after its record. Must not throw. */
   readonly failed?: ((input: I, failure: Failure) => void) | undefined;
   /** A harmless request that shows whether the integration answers again (MCP `ping`). */

@@ -39,6 +39,7 @@ type IntegrationParts<I, O> = Pick<
   | 'streamed'
   | 'toolOf'
   | 'failed'
+  | 'goesOn'
   | 'probe'
   | 'restartInMs'
   | 'isQuarantined'

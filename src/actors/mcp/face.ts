@@ -1,5 +1,6 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { clientModule } from './clientModule.ts';
+export { type TaskReply, followTask } from './followTask.ts';
 export { type HangWatch, type Suspect, createHangWatch } from './hangWatch.ts';
 export { endHeadStart, startAhead } from './headStart.ts';
 export { McpProcess, processTarget } from './mcpProcess.ts';

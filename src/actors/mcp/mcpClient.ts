@@ -12,6 +12,7 @@ import {
 import type { TraceContext } from '../../calls/tracing.ts';
 import type { Clock } from '../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
+import { fieldsOf } from '../../protocol/mcp/message.ts';
 import { ProgressMark } from '../../protocol/mcp/methods.ts';
 import { callFacts, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
 
@@ -37,6 +38,9 @@ export interface McpConnection {
   readonly instructions?: string | undefined;
   /** Answers that came when nobody waited for them any more; they were dropped. */
   readonly lateAnswers: number;
+  /** True where it is of the era without a handshake. */
+  readonly modern: boolean;
+  readonly capabilities: unknown;
   /** The result as the tool gave it, its own errors (`isError`) included. */
   callTool(
     params: {
@@ -85,10 +89,14 @@ export function createSdkClient(info: Implementation, asksEra = false): Client {
   return new Client(info, { capabilities: {}, ...(asksEra && { versionNegotiation: { mode: 'auto' } }) });
 }
 
-/** The message that a value is, undefined when it is none. */
+/** The message that a value is, undefined when it is none. A task, which the client takes for no result, is the member `task` of one. */
 export function readMessage(value: unknown): JSONRPCMessage | undefined {
+  const task = fieldsOf(fieldsOf(value)['result']);
+  const isTask = task['resultType'] === 'task';
   try {
-    return parseJSONRPCMessage(value);
+    return parseJSONRPCMessage(
+      isTask ? { ...fieldsOf(value), result: { resultType: 'complete', content: [], task } } : value,
+    );
   } catch {
     return undefined;
   }
@@ -138,6 +146,8 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
     get lateAnswers() {
       return parts.lateAnswers();
     },
+    modern: client.getProtocolEra() === 'modern',
+    capabilities: client.getServerCapabilities(),
     async callTool({ name, arguments: given, _meta: meta }, context) {
       const asked = given === undefined ? { name } : { name, arguments: given };
       const params = meta === undefined ? asked : { ...asked, _meta: meta };
@@ -185,7 +195,7 @@ export function createMcpConnection(parts: McpConnectionParts): McpConnection {
       });
     },
     request(method, params, context) {
-      const message = params === undefined ? { method } : { method, params };
+      const message = params === undefined ? { method } : { method, params: withTrace(params, context) };
       return run(context, (options) => client.request(message, anyResult, options));
     },
     kill,

@@ -10,7 +10,7 @@ import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
-import { type Tools, toolsKey } from '../../policy/toolOptions.ts';
+import { toolLimits, type Tools, toolsKey } from '../../policy/toolOptions.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
 import type { ConnectionEmitted } from '../../machines/connection.ts';
@@ -29,6 +29,8 @@ import { show } from '../../policy/text/showValue.ts';
 import { whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
 import { policyKey } from '../../policy/policyInput.ts';
 import { annotatedEffect } from '../../protocol/mcp/methods.ts';
+import { type TaskChoice, taskChoices, TaskTools } from '../../protocol/mcp/tasks.ts';
+import { ToolTasks } from './toolTasks.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
 import type { TargetWhy } from '../../sessions/why.ts';
@@ -74,6 +76,11 @@ const callingKeys = {
    * joins it or gets its answer. At most 32 at a time. @defaultValue 600000, ten minutes
    */
   keepMs: duration({ zero: true, default: mcpKeepMs }),
+  /**
+   * Calls that are tasks at the server, unseen by the caller: of tools that take no others (`required`), of those that allow it as well (`optional`), none (`never`).
+   * @defaultValue 'required'
+   */
+  tasks: choice(taskChoices, { given: {} as TaskChoice, default: 'required' }),
 };
 
 /** Options of any MCP server, wherever it is. */
@@ -109,7 +116,7 @@ function isConnected(options: AnyMcpOptions): options is TransportMcpOptions {
  */
 export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOptions, declared: Tools) {
   const { target, ...calling } = readServer(runtime, name, options);
-  const { policy: policyInput, effect, trustAnnotations, whenAlive } = calling;
+  const { policy: policyInput, effect, trustAnnotations, whenAlive, tasks: choice } = calling;
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
@@ -161,6 +168,15 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
 
   const startLimit = new StartLimit(runtime.clock, target.handshakeMs);
 
+  const tasks = new ToolTasks({
+    clock: runtime.clock,
+    tools: new TaskTools(choice),
+    mayGoOn: target.mayGoOn,
+    connection: () => connection,
+    supportOf: (tool) => list.find(tool)?.execution?.taskSupport,
+    ttlMs: (tool) => toolLimits(policy.limits, declared.get(tool)).overallMs,
+  });
+
   const toolOf = (request: McpRequest): string | undefined => (request === whichTools ? undefined : request.name);
 
   const path = superviseIntegration<McpRequest, McpAnswer>(runtime, {
@@ -174,7 +190,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
       if (request !== whichTools) checkRequest(request);
       if (connection === undefined) throw notConnected(name);
       if (request === whichTools) return list.ask(connection, context);
-      const result = await connection.callTool(request, context);
+      const result = await tasks.call(connection, request, context);
       runtime.root.markStable(childId);
       return toolResult(result);
     },
@@ -182,6 +198,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
     },
     startsDown: () => connection === undefined,
+    goesOn: (_, call) => tasks.goesOn(call),
     incarnation: target.mayGoOn ? undefined : incarnations,
     restartInMs: () => runtime.root.node(childId)?.nextRestartInMs,
     isQuarantined: () => runtime.root.state(childId) === 'quarantined',

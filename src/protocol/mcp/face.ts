@@ -25,4 +25,6 @@ export {
   versionField,
   wantsChanges,
 } from './methods.ts';
+export { type McpTask, type TaskChoice, TaskTools, taskChoices, takesTasks, taskIn } from './tasks.ts';
+export { tasksExtension, tasksPath, valueAt, withTasks } from './tasks.ts';
 export { failureIn } from './toolFailure.ts';

@@ -12,6 +12,8 @@ function fakeConnection() {
     pid: 7,
     server: undefined,
     lateAnswers: 0,
+    modern: false,
+    capabilities: {},
     callTool: () => Promise.reject(new Error('unused')),
     listTools: () => Promise.resolve([]),
     onToolsChanged: () => undefined,

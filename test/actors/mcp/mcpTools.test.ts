@@ -21,6 +21,8 @@ function startList() {
       pid: 7,
       server: undefined,
       lateAnswers: 0,
+      modern: false,
+      capabilities: {},
       callTool: () => Promise.reject(new Error('unused')),
       listTools(context) {
         const question = { ...deferred<Tool[]>(), signal: context?.signal ?? AbortSignal.abort() };

@@ -17,6 +17,7 @@ const args = {
   name: undefined,
   'idle-timeout': undefined,
   'when-alive': undefined,
+  tasks: undefined,
   spinning: undefined,
   'call-timeout': undefined,
   'tool-timeout': [],
