@@ -173,7 +173,10 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     tools: new TaskTools(choice),
     mayGoOn: target.mayGoOn,
     connection: () => connection,
-    supportOf: (tool) => list.find(tool)?.execution?.taskSupport,
+    supportOf: async (tool, asked, context) => {
+      if (list.known === undefined) await list.ask(asked, context).catch(() => undefined);
+      return list.find(tool)?.execution?.taskSupport;
+    },
     ttlMs: (tool) => toolLimits(policy.limits, declared.get(tool)).overallMs,
   });
 

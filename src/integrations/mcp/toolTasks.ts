@@ -15,7 +15,8 @@ interface ToolTasksParts {
   /** True where a server may go on with a task when the connection to it has ended. */
   readonly mayGoOn: boolean;
   readonly connection: () => McpConnection | undefined;
-  readonly supportOf: (tool: string) => unknown;
+  /** Asks the server for its tools, where it has not listed them yet. */
+  readonly supportOf: (tool: string, connection: McpConnection, context: McpRequestContext) => Promise<unknown>;
   /** Time for which the result of a task of this tool is wanted, in ms. */
   readonly ttlMs: (tool: string) => number;
 }
@@ -43,7 +44,9 @@ export class ToolTasks {
     const { modern, capabilities } = connection;
     let task = this.#open.get(context.call);
     if (task === undefined) {
-      const wants = (modern || takesTasks(capabilities)) && tools.wants(request.name, modern, supportOf(request.name));
+      const isOffered = modern || takesTasks(capabilities);
+      const support = isOffered && !modern ? await supportOf(request.name, connection, context) : undefined;
+      const wants = isOffered && tools.wants(request.name, modern, support);
       const asked = wants ? this.#begin(connection, request, context) : connection.callTool(request, context);
       const result = await asked.catch((error: unknown) => {
         if (wants || !modern || !tools.refused(request.name, serverErrorIn(error))) throw error;

@@ -32,7 +32,7 @@ describe('a tool that takes calls as tasks alone', () => {
     const outcome = call('need');
     await clock.advance(499);
     expect(server.methods()).toEqual(['tools/call']);
-    expect(server.asked[0]?.params['task']).toEqual({ ttl: 300_000 });
+    expect(server.asked[0]?.params['task']).toEqual({ ttl: 360_000 });
     await clock.advance(1);
     expect(server.methods()).toEqual(['tools/call', 'tasks/get']);
     server.move({ status: 'completed', result: said('the answer') });
