@@ -21,8 +21,11 @@ export interface OrderedDatabase {
   readonly read: <T>(work: (reader: StoreReader) => Promise<T>) => Promise<T>;
 }
 
+/** Time that a gateway may take to let go of a session whose turn it cuts, in ms. */
+const letGoMs = 15_000;
+
 /** Orders that every runtime carries out which has what they name; of the others one does. */
-const forEach: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'reset']);
+const forEach: ReadonlySet<OrderName> = new Set<OrderName>(['restart', 'isolate', 'reset', 'forget']);
 
 /** A runtime that has what an order names, and how it calls that. */
 interface Having {
@@ -53,7 +56,12 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
     if (having.length === 0) return await withoutRuntime(order, { path, asked, silent, clock, read, shown });
     const isOfLetter = what === 'send_again' || what === 'drop';
     const give: Give = async ({ asked: { runtime }, name }) => {
-      const answer = await askRuntime(runtime.socket ?? '', what, { name, ...note }, { clock });
+      const answer = await askRuntime(
+        runtime.socket ?? '',
+        what,
+        { name, ...note },
+        { clock, timeoutMs: what === 'forget' ? letGoMs : undefined },
+      );
       const label = shown(given);
       if (answer.ok) {
         const result = readOrderAnswer(answer.value);
@@ -70,6 +78,12 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
       };
     };
     const result = forEach.has(what) ? await everywhere(having, give) : await anywhere(having, give);
+    // None has it any more.
+    if (what === 'forget' && result.ok)
+      return await withoutRuntime(
+        { ...order, name: having[0]?.name ?? given },
+        { path, asked, silent, clock, read, shown },
+      );
     return silent === '' ? result : { ...result, text: `${result.text} ${silent}` };
   } catch (error) {
     return notDone(messageOf(error));
@@ -108,7 +122,7 @@ async function withoutRuntime(
   { order, name, target = '', by, why }: Order,
   { path, asked, silent, clock, shown, read }: Nobody,
 ): Promise<OrderResult> {
-  if (order === 'send_again' || order === 'drop') {
+  if (order === 'send_again' || order === 'drop' || order === 'forget') {
     const dead = asked.filter(({ runtime }) => runtime.liveness === 'dead').map(({ runtime }) => runtime.id);
     const note = noteIn({ by, why });
     const letter = { order, session: name, message: target, note, at: clock.wallNow(), dead: new Set(dead) };

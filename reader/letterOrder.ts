@@ -7,11 +7,11 @@ import { type PersonAnswer, type Question, answerable, answerResult } from '../s
 import { endFact } from '../src/runtime/face.ts';
 import { buried, endInStore, firstOfKey, lastNumbers, resent } from '../src/store/tables/face.ts';
 
-/** Order about a dead letter, or a mail that nobody took, of a session that no live runtime of this machine has. */
+/** Order about a session that no live runtime of this machine has: about a dead letter, a mail that nobody took, or all of it. */
 export interface LetterOrder {
-  readonly order: 'send_again' | 'drop';
+  readonly order: 'send_again' | 'drop' | 'forget';
   readonly session: string;
-  /** Its id. */
+  /** Id of the letter or the mail; of `forget` how: empty, `look` only, or `close` what is under way. */
   readonly message: string;
   readonly note: OrderNote;
   /** Wall time in ms since the epoch. */

@@ -3,6 +3,7 @@ import type { Fact } from '../../src/policy/facts/face.ts';
 import { type OrderResult, notDone } from '../../src/policy/face.ts';
 import { messageId, messageNamed, noLetter } from '../../src/sessions/face.ts';
 import { type Value, type Work, isDeadLetter, statement, step } from '../../src/store/face.ts';
+import { forgets } from '../../reader/forget.ts';
 import {
   actOnLetter,
   type Letter,
@@ -89,18 +90,23 @@ class Rows implements LetterRows {
 
 async function act(rows: Rows, order: LetterOrder): Promise<OrderResult> {
   const { session } = order;
+  const isForgotten = order.order === 'forget';
+  if (isForgotten && order.message === 'look') return doWork(forgets(order), events, rows);
   // First: to take the lease makes one where there is none.
   const [known] = await rows.ask(
     `SELECT EXISTS (SELECT FROM uw.lease WHERE key = $1) OR EXISTS (SELECT FROM uw.mail WHERE session = $1) AS known`,
     [session],
   );
-  if (known?.['known'] !== true) return notDone(unknownText(session));
+  if (known?.['known'] !== true && !isForgotten) return notDone(unknownText(session));
   const leaseId = crypto.randomUUID();
   // For nobody: its row is locked until the commit, and free behind it.
   const [taken] = await rows.row(acquireLease, session, [session, null, leaseId]);
   const token = taken?.['token'];
   const isFree = token !== null && token !== undefined;
   const lease = isFree ? { session, token: String(token), leaseId } : undefined;
+  if (isForgotten && isFree) return doWork(forgets(order), events, rows);
+  if (isForgotten)
+    return notDone(`${await ownerName(rows, taken?.['owner'])} has the session, and does not answer here.`);
   const letter = await findLetter(rows, order);
   if (letter !== undefined) {
     if (lease !== undefined) return doWork(actOnLetter(order, letter), events, rows, lease);

@@ -14,6 +14,7 @@ import {
 } from '../../src/store/sqlite/face.ts';
 import { letterBy, letterIn } from '../../src/store/tables/face.ts';
 import { step, type Work } from '../../src/store/face.ts';
+import { eventsIn, forgets } from '../forget.ts';
 import { actOnLetter, letterOf, type LetterOrder, maskedEvent, unknownText } from '../letterOrder.ts';
 
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
@@ -39,7 +40,13 @@ async function inFile(path: string, work: (database: Database, schema: Schema) =
     if (!found.ok) return notDone(`${found.reason}. Fix: ${found.fix}.`);
     const connection = createConnection(found.driver, path, 'FULL', lockWaitMs);
     try {
-      return connection.use((database, schema) => database.immediate(() => work(database, schema)));
+      return connection.use((database, schema) => {
+        // What is erased is overwritten, in the log too as soon as nobody reads there.
+        database.exec('PRAGMA secure_delete = ON');
+        const result = database.immediate(() => work(database, schema));
+        database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+        return result;
+      });
     } finally {
       connection.close();
     }
@@ -60,11 +67,15 @@ const log: Pick<EventLog, 'insert'> = {
 function act(database: Database, schema: Schema, order: LetterOrder): OrderResult {
   const { session, message } = order;
   const owned = database.prepare('SELECT owner FROM unwedge_sessions WHERE id = ?').get(session);
-  if (owned === undefined) return notDone(unknownText(session));
-  if (isOwned(database, owned['owner'], order.dead))
+  const isForgotten = order.order === 'forget';
+  if (owned === undefined && !isForgotten) return notDone(unknownText(session));
+  if (message !== 'look' && owned !== undefined && isOwned(database, owned['owner'], order.dead))
     return notDone(
       'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
     );
+  // Those in a table of somebody else are theirs.
+  const events = schema.ours || schema.eventTable !== 'events' ? [eventsIn(schema.eventTable)] : [];
+  if (isForgotten) return doWork(forgets(order, events), log, database, schema);
   const named = messageNamed(message, session);
   if (named === undefined || 'mail' in named) return notDone(noLetter(message));
   const [row] = doRow(database, step(letterBy(named), session, { session, ...named }));

@@ -43,6 +43,8 @@ interface FlightsOptions {
   readonly bus: Pick<Bus, 'on'>;
   readonly store: () => Store | undefined;
   readonly redact: FactRedactor;
+  /** Sessions of which nothing is to be written. */
+  readonly forgotten?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -140,12 +142,14 @@ export class Flights {
 
   /** @returns whether there was something to write. */
   #write(name: string, entry: Entry, because: FlightReason): boolean {
-    const { clock, store } = this.#options;
+    const { clock, store, forgotten } = this.#options;
     clock.clearTimeout(entry.timer);
     entry.timer = undefined;
     const kept = store()?.flights;
-    const flight = kept === undefined ? undefined : entry.path?.takeFlight(this.#wallOffset());
-    if (kept === undefined || flight === undefined || flight.rows.length === 0) return false;
+    const taken = kept === undefined ? undefined : entry.path?.takeFlight(this.#wallOffset());
+    const rows = taken?.rows.filter((row) => !('session' in row && forgotten?.has(row.session ?? '') === true)) ?? [];
+    if (kept === undefined || taken === undefined || rows.length === 0) return false;
+    const flight = { ...taken, rows };
     entry.writtenAt = clock.now();
     const at = clock.wallNow();
     const row = this.#policyRow(name, entry, at);

@@ -155,6 +155,7 @@ export class Registry {
 
   addSession(session: SupervisedSession): void {
     this.#sessions.set(session.id, session);
+    this.#life.forgotten.delete(session.id);
     if (this.#hasFailed) session.startFailed();
   }
 
@@ -167,6 +168,17 @@ export class Registry {
     flights.sessionLeft(id);
     budgets.accounts.delete(`session:${id}`);
     this.#sessions.delete(id);
+  }
+
+  /** Lets go of a session that is to be erased: nothing of it is recorded here any more, unless it is named again. */
+  async #forget(id: string, closes: boolean, { by, why }: OrderNote): Promise<OrderResult> {
+    const session = this.session(id);
+    if (!closes && !session.heldElsewhere && session.idleMs === undefined)
+      return notDone(`${id} is under way: nothing was erased. --close has it end first.`);
+    const result = await session.letGo({ because: 'forgotten', reason: why, by });
+    if (result.ok) this.#life.forgotten.add(id);
+    await this.runtime.store()?.flush();
+    return result;
   }
 
   get #ordered() {
@@ -285,6 +297,7 @@ export class Registry {
       probe: (params) => this.probe(nameIn(params), noteIn(params)),
       ...sessionMethods((id) => this.session(id), redactAnswer),
       why: (params) => this.why(nameIn(params, 'session')),
+      forget: (params) => this.#forget(nameIn(params), optionalNameIn(params, 'target') === 'close', noteIn(params)),
       budget: (params) => this.budget(nameIn(params), optionalNameIn(params, 'target'), noteIn(params)),
     };
     const live = createLiveRuntime(this.runtime, this.#options, { ...usual, ...methods });

@@ -50,6 +50,8 @@ type OfRuntime = Omit<
 /** The bus, the children and the store of a runtime, from their start to their end. */
 export class RuntimeLife {
   readonly parts: OfRuntime;
+  /** Sessions that were erased, of which nothing may be recorded. */
+  readonly forgotten = new Set<string>();
   readonly #store: LateStore;
   readonly #children: ReturnType<typeof createChildRegistry>;
   readonly #pending: ChildSpec[] = [];
@@ -67,14 +69,17 @@ export class RuntimeLife {
     const rates = new RateBuckets(keeper);
     const sharedBreakers = new SharedBreakers(clock, () => this.#store.current);
     const statistics = new CallStatistics(clock, () => this.#store.current, createShownNames(secrets));
-    const flights = new Flights({ clock, bus, store: () => this.#store.current, redact: redactAnswer });
+    const { forgotten } = this;
+    const flights = new Flights({ clock, bus, store: () => this.#store.current, redact: redactAnswer, forgotten });
     const children = createChildRegistry({ clock, logger, guarded: options.childGuard });
     const { register } = children;
     const { inbox = false } = options;
     const records = () => this.#store.current?.questions;
     const inboxScope = { clock, bus, records, redact: redactAnswer, isRunning: () => this.running };
     this.#children = children;
-    this.#store = new LateStore(options, tuning, bus, children, () => this.#takeOffDied());
+    const isOver = (fact: object): boolean => 'session' in fact && forgotten.has(String(fact.session));
+    const recorded: StoreTuning['records'] = (fact) => !isOver(fact) && tuning.records?.(fact) !== false;
+    this.#store = new LateStore(options, { ...tuning, records: recorded }, bus, children, () => this.#takeOffDied());
     const given = { clock, random, policies, agentProfiles, secrets, redactAnswer, environment, logger };
     this.parts = {
       ...given,

@@ -229,6 +229,7 @@ const texts: { readonly [T in OperatorFactType]: (fact: FactOf<T>) => string } =
   'operator.sent_again': (fact) =>
     `An operator sent the dead letter ${fact.message} of the session ${fact.session} again, as ${fact.as}`,
   'operator.dropped': (fact) => `An operator dropped the dead letter ${fact.message} of the session ${fact.session}`,
+  'operator.forgot': ({ rows }) => `An operator had a session erased: ${rows} rows`,
   'operator.acknowledged': (fact) => `An operator acknowledged the alert of ${fact.integration}`,
   'operator.snoozed': (fact) => `An operator put off the alert of ${fact.integration}`,
 };

@@ -42,6 +42,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'operator.repetition': true,
   'operator.sent_again': true,
   'operator.dropped': true,
+  'operator.forgot': true,
   'operator.acknowledged': true,
   'operator.snoozed': true,
   'breaker.opened': true,

@@ -56,6 +56,8 @@ export interface OperatorFacts {
   } & OrderFact;
   /** An operator dropped a dead letter. */
   'operator.dropped': { session: string; message: string } & OrderFact;
+  /** An operator had a session erased, with so many rows. It is not named: nothing of it is left. */
+  'operator.forgot': { rows: number } & OrderFact;
   /** Somebody looks after what an alert is about: it needs nobody else. Ends with the alert. */
   'operator.acknowledged': {
     integration: string;

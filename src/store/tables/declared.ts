@@ -23,6 +23,8 @@ export interface Table {
   readonly move: { readonly what: string; readonly shared?: boolean } | { readonly left: string };
   /** Condition of rows that are deleted as older than `:before`; `history` goes within a day for no size. Or why they are `kept`. */
   readonly prune: { readonly old: string; readonly history?: boolean } | { readonly kept: string };
+  /** Condition of rows `t` `of` a `:session`, whose `"session":"…"` in JSON is `:mark` and whose budget `:budget`: `unwedge forget` erases them. Or why there are `none`. */
+  readonly session: { readonly of: string } | { readonly none: string };
 }
 
 /** Index of calls that are made once for their message. */
@@ -57,6 +59,7 @@ export const tables = {
     indexes: `CREATE INDEX {message_unprocessed|unwedge_messages_unprocessed} ON uw.message (session, number) WHERE state IN ('waiting', 'taken');`,
     move: { what: 'messages' },
     prune: { kept: 'goes with its session, by the engine' },
+    session: { of: 't.session = :session' },
   },
 
   // Tool calls of sessions, written before they are dispatched, settled once; what comes later is kept apart. The message has those that are made once for it.
@@ -93,6 +96,7 @@ CREATE INDEX {call_pending|unwedge_calls_pending_by_session} ON uw.call (session
 ${madeOnceIndex}`,
     move: { what: 'tool calls' },
     prune: { kept: 'goes with its session, by the engine' },
+    session: { of: 't.session = :session' },
   },
 
   breaker: {
@@ -118,6 +122,7 @@ ${madeOnceIndex}`,
     key: 'name',
     move: { what: 'circuits', shared: true },
     prune: { kept: 'one for each integration' },
+    session: { none: 'is of an integration' },
   },
 
   // Buckets of rate limits, each with the levels of what it counts as JSON: they are read and written as one.
@@ -131,6 +136,7 @@ ${madeOnceIndex}`,
     key: 'name',
     move: { what: 'rate limits', shared: true },
     prune: { kept: 'forgotten by who writes buckets' },
+    session: { of: 't.name = :budget' },
   },
 
   // Episodes of failures that somebody was told of. Of each integration one at most is open, whichever of several runtimes raised it.
@@ -152,6 +158,7 @@ ${madeOnceIndex}`,
     indexes: `CREATE UNIQUE INDEX {alert_open|unwedge_alerts_open} ON uw.alert (integration) WHERE cleared_at IS NULL;`,
     move: { what: 'alerts', shared: true },
     prune: { old: 'cleared_at < :before', history: true },
+    session: { none: 'is of an integration' },
   },
 
   // Children that live; a row that outlives its owner names an orphan. A pid alone may be reused: the start time tells.
@@ -169,6 +176,7 @@ ${madeOnceIndex}`,
     key: '{host, |}pid, process_start',
     move: { what: 'child processes' },
     prune: { kept: 'goes when its process is seen to be gone' },
+    session: { none: 'goes with its process' },
   },
 
   // Ends of calls, by minute; a tool is empty for all of an integration. All minutes together stand under a minute that never was.
@@ -183,6 +191,7 @@ ${madeOnceIndex}`,
     byKey: true,
     move: { what: 'figures of calls' },
     prune: { old: 'minute < :before AND minute >= 0' },
+    session: { none: 'counts calls, whosever they are' },
   },
 
   // The last attempts of integrations, written when something went wrong, as JSON: they are read as one.
@@ -200,6 +209,7 @@ ${madeOnceIndex}`,
     indexes: `CREATE INDEX {flight_by_integration|unwedge_flights_by_integration} ON uw.flight (integration, id);`,
     move: { what: 'last attempts' },
     prune: { old: 'at < :before' },
+    session: { of: '{strpos|instr}(t.record, :mark) > 0' },
   },
 
   // Settings in force for an integration or a session, once for each content. An index of a server holds no text of any length.
@@ -215,6 +225,7 @@ ${madeOnceIndex}`,
     byKey: true,
     move: { what: 'policies' },
     prune: { old: 'seen_at < :before' },
+    session: { of: `t.name = :session AND {strpos|instr}(t.policy, '"of":"session"') > 0` },
   },
 
   // Repetition in what is told apart across processes, such as the session of an agent with hooks: what its watch keeps, as it writes it.
@@ -229,6 +240,7 @@ ${madeOnceIndex}`,
     indexes: `CREATE INDEX {spinning_by_time|unwedge_spinning_by_time} ON uw.spinning (updated_at);`,
     move: { what: 'watches of repetition', shared: true },
     prune: { old: 'updated_at < :before' },
+    session: { of: `t.scope = :session OR substr(t.scope, 1, length(:session) + 1) = :session || '/'` },
   },
 
   // Questions to people, each a row until it is pruned: its end is one change of an open row. The answer is JSON; what is asked is without secrets.
@@ -255,6 +267,7 @@ ${madeOnceIndex}`,
 CREATE INDEX {question_open|unwedge_questions_open} ON uw.question (asked_at) WHERE state = 'open';`,
     move: { what: 'questions to people', shared: true },
     prune: { old: 'deadline_at < :before' },
+    session: { of: 't.session = :session' },
   },
 
   // Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. A file has the calls of no session, as JSON.
@@ -273,6 +286,7 @@ CREATE INDEX {question_open|unwedge_questions_open} ON uw.question (asked_at) WH
     key: 'id',
     move: { left: 'belongs to a process that runs: none has a file that is moved' },
     prune: { kept: 'goes when its process is seen to be gone' },
+    session: { none: 'goes with its process; its calls are those of no session' },
   },
 } as const satisfies Readonly<Record<string, Table>>;
 

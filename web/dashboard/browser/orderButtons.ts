@@ -27,6 +27,7 @@ export function buttonsOf(order: OrderName, of: 'integration' | 'session', hasTa
     case 'probe':
     case 'fire':
     case 'drop':
+    case 'forget':
     case 'acknowledge':
     case 'snooze':
       return {};

@@ -1,0 +1,68 @@
+import { type OrderResult, notDone } from '../src/policy/face.ts';
+import { type Work, bucketOf, statement, step } from '../src/store/face.ts';
+import { declared } from '../src/store/tables/face.ts';
+import { type LetterOrder, recorded, unknownText } from './letterOrder.ts';
+
+const columns = 'session text, mark text, key_mark text, child_mark text, budget text';
+
+/** Statements that find, and that erase, the rows `t` of a table that are of a session. */
+function rowsOf(what: string, table: string, condition: string) {
+  const [name, where] = [table.replace('.', '_'), `WHERE (${condition})`];
+  const found = statement(`find_${name}`, columns, `SELECT {w.ord|1} AS ord FROM {w, |}${table} AS t ${where}`);
+  const returned = `${where} RETURNING {w.ord|1} AS ord`;
+  return {
+    what,
+    found,
+    erased: statement(`erase_${name}`, columns, `DELETE FROM ${table} AS t {USING w |}${returned}`),
+  };
+}
+
+/** The same of events. @param table - as the engine calls it. */
+export function eventsIn(table: string) {
+  const marks = ['mark', 'key_mark', 'child_mark'].map((mark) => `{strpos|instr}(t.metadata, :${mark}) > 0`);
+  return rowsOf('events', table, marks.join(' OR '));
+}
+
+const tables = declared.flatMap(([name, { session, move }]) =>
+  'of' in session ? [rowsOf('what' in move ? move.what : name, `uw.${name}`, session.of)] : [],
+);
+const onServer = [
+  rowsOf('messages left by other gateways', 'uw.mail', 't.session = :session'),
+  rowsOf('moves', 'uw.move', 't.session = :session'),
+  eventsIn('uw.event'),
+];
+const owner = rowsOf('owner', 'uw.lease', 't.{key|id} = :session');
+const open = statement(
+  'find_open',
+  columns,
+  `SELECT {w.ord|1} AS ord FROM {w, |}uw.message AS t WHERE t.session = :session AND t.state IN ('waiting', 'taken')
+   UNION ALL SELECT {w.ord|1} FROM {w, |}uw.call AS t WHERE t.session = :session AND t.state = 'pending'`,
+);
+
+/**
+ * Erases all of a session that nobody has, within one transaction; where the order says `look` it only says what there is.
+ * @param more - tables that one engine alone has.
+ */
+export function* forgets({ session, message: how, note, at }: LetterOrder, more = onServer): Work<OrderResult> {
+  const marks = { mark: `"session":${JSON.stringify(session)}`, keyMark: `"session_key":${JSON.stringify(session)}` };
+  const budget = bucketOf(`budget session:${session}`);
+  const row = { session, ...marks, childMark: JSON.stringify(`session:${session}`), budget };
+  const isLook = how === 'look';
+  const waits = (yield step(open, session, row)).length;
+  if (waits > 0 && how === '')
+    return notDone(
+      `${waits} messages or calls of ${session} have not ended: nothing was erased; --close gives them up.`,
+    );
+  let rows = 0;
+  const said: string[] = [];
+  for (const { what, found, erased } of [...tables, ...more]) {
+    const { length } = yield step(isLook ? found : erased, session, row);
+    if (length > 0) said.push(`${what}: ${length}`);
+    rows += length;
+  }
+  const owned = (yield step(isLook ? owner.found : owner.erased, session, row)).length;
+  if (rows + owned === 0) return notDone(unknownText(session));
+  if (!isLook) yield* recorded({ type: 'operator.forgot', rows, ...note }, at);
+  const list = said.join(', ') || 'nothing but its name';
+  return { ok: true, text: isLook ? `Of ${session} is kept: ${list}.` : `Of ${session} was erased: ${list}.` };
+}

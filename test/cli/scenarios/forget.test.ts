@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createGateway, type SessionOptions } from '../../../src/index.ts';
+import { declared } from '../../../src/store/tables/declared.ts';
+import { openDatabase } from '../../store/startStore.ts';
+import { newSchema } from '../../store/startPostgres.ts';
+import { deferred } from '../../support/deferred.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { runHere } from '../startCli.ts';
+
+const name = 'whatsapp:+4179 "x"';
+const planted = 'planted-words-of-a-person';
+
+/** A gateway of this process with two sessions that said something, and the command line on its database. */
+async function startSpoken(onMessage?: SessionOptions['onMessage'], url?: string) {
+  const home = temporaryDirectory();
+  vi.stubEnv('XDG_RUNTIME_DIR', home);
+  const store = url ?? join(home, 'gateway.sqlite');
+  const gateway = createGateway({ store, childGuard: false });
+  onTestFinished(() => gateway.stop());
+  gateway.integration('kb', { effect: 'readOnly' }, () => {
+    throw new Error('503');
+  });
+  const handler: SessionOptions['onMessage'] = (message, turn) => turn.tool('kb', 'search', { words: message.text });
+  const make = (id: string) =>
+    gateway.session(id, {
+      onMessage: onMessage ?? handler,
+      budget: { day: { toolCalls: 100 } },
+      watchdog: { releaseMs: 50 },
+    });
+  const [session, other] = [make(name), make('other')];
+  await gateway.start();
+  const say = async (to: typeof session) => {
+    const sent = await to.send({ kind: 'user', text: planted }, { key: 'k' });
+    return sent.accepted ? sent.processed : undefined;
+  };
+  const run = (...words: string[]) => runHere([...words, '--db', store], { XDG_RUNTIME_DIR: home });
+  return { gateway, session, other, make, say, run, store };
+}
+
+/** Every row of a file, as text, by table. */
+function rowsIn(path: string): Readonly<Record<string, readonly string[]>> {
+  const database = openDatabase(path);
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  return Object.fromEntries(
+    tables.map(({ name: table }) => [
+      String(table),
+      database
+        .prepare(`SELECT * FROM ${String(table)}`)
+        .all()
+        .map((row) => JSON.stringify(row)),
+    ]),
+  );
+}
+
+const naming = (rows: Readonly<Record<string, readonly string[]>>): readonly string[] =>
+  Object.values(rows)
+    .flat()
+    .filter((row) => row.includes('whatsapp:'));
+
+describe('unwedge forget', () => {
+  it('[G-18] says what there is, and erases nothing without --yes', async () => {
+    const { say, session, run, store } = await startSpoken();
+    await say(session);
+    const before = naming(rowsIn(store)).length;
+    const { code, stderr } = await run('forget', name);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/Of .* is kept: messages: 1, tool calls: 1.*events: \d+\. Nothing was erased/s),
+    ]);
+    expect(naming(rowsIn(store)).length).toBeGreaterThanOrEqual(before);
+  });
+
+  it('[G-18] erases all of a session that a live gateway has, and nothing of others; nothing of it comes back', async () => {
+    const { gateway, say, session, other, make, run, store } = await startSpoken();
+    await Promise.all([say(session), say(other)]);
+    await gateway.store?.flush();
+    expect(naming(rowsIn(store))).not.toEqual([]);
+    const ran = await run('forget', name, '--yes');
+    expect([ran.code, ran.stdout]).toEqual([0, expect.stringMatching(/was erased: messages: 1, tool calls: 1/)]);
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'closed' });
+    await gateway.store?.flush();
+    const rows = rowsIn(store);
+    expect(naming(rows)).toEqual([]);
+    expect(rows['unwedge_messages']).toHaveLength(1);
+    expect(rows['unwedge_sessions']).toHaveLength(1);
+    expect(rows['events']?.some((row) => row.includes('forgot'))).toBe(true);
+    expect(other.history).toHaveLength(3);
+    const again = make(name);
+    await say(again);
+    expect(again.history).toHaveLength(3);
+    await gateway.store?.flush();
+    expect(naming(rowsIn(store))).not.toEqual([]);
+  });
+
+  it('[G-18] erases it where no gateway runs, one that was killed included', async () => {
+    const { gateway, say, session, run, store } = await startSpoken();
+    await say(session);
+    await gateway.stop();
+    expect((await run('forget', name, '--yes')).code).toBe(0);
+    expect(naming(rowsIn(store))).toEqual([]);
+    const { code, stderr } = await run('forget', name, '--yes');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('No session')]);
+  });
+
+  it('[G-18] refuses one that is under way, unless it is closed', async () => {
+    const begun = deferred<void>();
+    const { session, run, store } = await startSpoken((_message, { signal }) => {
+      begun.resolve(undefined);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    });
+    const [cut, waits] = [await session.send({ kind: 'user' }), await session.send({ kind: 'user' })];
+    await begun.promise;
+    const { code, stderr } = await run('forget', name, '--yes');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--close')]);
+    expect(naming(rowsIn(store))).not.toEqual([]);
+    expect((await run('forget', name, '--yes', '--close')).code).toBe(0);
+    for (const sent of [cut, waits])
+      expect(sent.accepted && (await sent.processed)).toMatchObject({ failure: { reason: 'closed' } });
+    expect(naming(rowsIn(store))).toEqual([]);
+  });
+
+  it('[G-18] refuses messages that wait in a file without a gateway, unless they are given up', async () => {
+    const { gateway, session, run, store } = await startSpoken(() => new Promise(() => undefined));
+    await session.send({ kind: 'user' });
+    await gateway.stop();
+    expect((await run('forget', name, '--yes')).code).toBe(1);
+    expect((await run('forget', name, '--yes', '--close')).code).toBe(0);
+    expect(naming(rowsIn(store))).toEqual([]);
+  });
+
+  it('[G-18] erases all of it on PostgreSQL', async () => {
+    const { url, ask } = await newSchema();
+    const { gateway, say, session, other, run } = await startSpoken(undefined, url);
+    await Promise.all([say(session), say(other)]);
+    await gateway.store?.flush();
+    expect((await run('forget', name)).stderr).toContain('messages: 1, tool calls: 1');
+    const ran = await run('forget', name, '--yes');
+    expect([ran.code, ran.stderr, ran.stdout]).toEqual([
+      0,
+      '',
+      expect.stringMatching(/erased: messages: 1, tool calls: 1/),
+    ]);
+    await gateway.store?.flush();
+    const tables = await ask("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'uw_schema'");
+    expect(tables.length).toBeGreaterThan(10);
+    for (const { name: table } of tables) {
+      const rows = await ask(`SELECT row_to_json(t)::text AS row FROM uw.${String(table)} t`);
+      expect([table, rows.filter(({ row }) => String(row).includes('whatsapp:'))]).toEqual([table, []]);
+    }
+    expect(await ask('SELECT session FROM uw.message')).toEqual([{ session: 'other' }]);
+  });
+});
+
+describe('the tables', () => {
+  it('[G-18] say each whose rows are of a session: one with a column that names one is erased by it', () => {
+    const wrong = declared.filter(([, { columns, session }]) => {
+      const named = /^ +(session\w*) text/m.exec(columns)?.[1];
+      return named !== undefined && (!('of' in session) || session.of !== `t.${named} = :session`);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
