@@ -51,7 +51,10 @@ const statuses = [400, 401, 403, 404, 422];
 const counts = await Promise.all(statuses.map(asked));
 console.log(Object.fromEntries(statuses.map((status, index) => [status, counts[index]])));
 const isSo = counts.every((count, index) => (statuses[index] === 400 ? count === 1 : count > 1));
-if (!isSo) console.error('That is no longer so.');
-process.exit(isSo ? 0 : 1);
+if (!isSo) {
+  console.error('That is no longer so.');
+  process.exit(1);
+}
+process.exit(0);
 PROBE
 node probe.mjs

@@ -36,7 +36,7 @@ export async function killLate({ times, seed, progress = () => undefined }) {
     return { seed, ...world.kills, ...judge(paths, world) };
   } finally {
     await world.end();
-    process.env.KEEP ? console.log(directory) : rmSync(directory, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
