@@ -13,7 +13,9 @@ import {
   type StoredVerdict,
   type TakenMail,
   type ToolResult,
+  keptOutcome,
   maxKeys,
+  outcomeToJson,
 } from '../src/sessions/face.ts';
 import { boundedText, toJson } from '../src/policy/text/face.ts';
 import type { BatchRows } from './batch.ts';
@@ -47,7 +49,6 @@ import type { PgRow } from './pgDriver.ts';
 import { doWork, readFrom } from './pgTables.ts';
 import type { PgMail } from './pgMail.ts';
 import { endMail, takeMail } from './mailStatements.ts';
-import { outcomeToJson } from './mailOutcome.ts';
 import { releasedHint } from './takeovers.ts';
 
 /** Surroundings that the ledgers of a run share. */
@@ -129,7 +130,7 @@ export class PgLedger implements SessionLedger {
 
   finish(message: number, how: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
     const said = error === undefined ? null : boundedText(error);
-    const row = { number: message, state: how, endedAt: wallNow, error: said };
+    const row = { number: message, state: how, endedAt: wallNow, error: said, outcome: keptOutcome(outcome) };
     return outcome === undefined ? this.#write(finishMessage, row, 'toldNext') : this.#endForAll(message, row, outcome);
   }
 

@@ -11,7 +11,7 @@ import type {
 import { toJson } from '../src/policy/text/face.ts';
 import { messageIn, nameOf } from '../src/store/face.ts';
 import { firstOfKey } from '../src/store/tables/face.ts';
-import { outcomeIn } from './mailOutcome.ts';
+import { outcomeIn } from '../src/sessions/face.ts';
 import { overRows } from './pgTables.ts';
 import { answeredMail, endedMail, oldestMail, oldMail, postMail, waitingMail } from './mailStatements.ts';
 import type { BatchRows } from './batch.ts';

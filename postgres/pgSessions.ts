@@ -3,11 +3,13 @@ import type {
   Claim,
   LostCall,
   Move,
+  NamedMessage,
   Past,
   Recovered,
   RecoveryLimits,
   SessionMail,
   SessionStore,
+  StoredEnd,
   Takeable,
 } from '../src/sessions/face.ts';
 import type { Clock, Random } from '../src/policy/face.ts';
@@ -20,8 +22,8 @@ import { acquireLease, lookAtNodes } from './leaseStatements.ts';
 import type { NodeConnection } from './nodeConnection.ts';
 import { endOverMail, takeAllMail } from './mailStatements.ts';
 import { type LedgerScope, PgLedger } from './pgLedger.ts';
-import { readLeft, readPast, settleDead, settleLeft } from '../src/store/tables/face.ts';
-import { doWork } from './pgTables.ts';
+import { endBy, endIn, readLeft, readPast, settleDead, settleLeft } from '../src/store/tables/face.ts';
+import { doWork, queryOf, queryValues } from './pgTables.ts';
 import { Rebalance } from './rebalance.ts';
 import { releasedHint, Takeovers } from './takeovers.ts';
 
@@ -152,6 +154,12 @@ export class PgSessions implements SessionStore {
   #wants(wanted: Set<string>): void {
     this.#wanted = wanted;
     this.#scope.leases.waiting = wanted.size;
+  }
+
+  async messageEnd(session: string, message: NamedMessage): Promise<StoredEnd | null | undefined> {
+    const asked = endBy(message);
+    const rows = await this.#scope.database.read(queryOf(asked), queryValues(asked, { session, ...message }));
+    return rows && endIn(rows);
   }
 
   async unowned(most: number): Promise<readonly string[]> {

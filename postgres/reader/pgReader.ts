@@ -22,7 +22,7 @@ import type {
 } from '../../reader/storeReader.ts';
 import { TableReader } from '../../reader/tableReader.ts';
 import { queryOf, queryValues } from '../pgTables.ts';
-import { outcomeIn } from '../mailOutcome.ts';
+import { outcomeIn } from '../../src/sessions/face.ts';
 import type { importPg, PgRow } from '../pgDriver.ts';
 import type { PgTarget } from '../pgTarget.ts';
 import { eventsIn, selectEvents, settledId } from '../eventRows.ts';

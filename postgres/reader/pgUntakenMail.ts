@@ -1,6 +1,6 @@
 import { messageNamed, sessionFailure } from '../../src/sessions/face.ts';
 import type { LetterOrder } from '../../reader/letterOrder.ts';
-import { outcomeToJson } from '../mailOutcome.ts';
+import { outcomeToJson } from '../../src/sessions/face.ts';
 import type { PgRow } from '../pgDriver.ts';
 import type { Value } from '../../src/store/face.ts';
 

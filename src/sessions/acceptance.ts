@@ -21,11 +21,17 @@ export type Acceptance<Result = unknown> =
       readonly processed: Promise<Outcome<Result>>;
     }
   | {
+      /** One with this key was accepted before, under this id. */
       readonly accepted: false;
-      /** `duplicate`: one with this key was accepted before, see `id`. */
-      readonly reason: RefusalReason | 'duplicate';
-      readonly id?: string | undefined;
-    };
+      readonly reason: 'duplicate';
+      readonly id: string;
+      /**
+       * The end of the first one, waited for while it is under way; never rejects. After a restart that of the record, as far as JSON goes. Where what came of it
+       * is not kept any more (more than 65,536 characters of JSON, or forgotten) a failure that says so, with `outcome: 'done'` of one that was processed.
+       */
+      readonly processed: Promise<Outcome<Result>>;
+    }
+  | { readonly accepted: false; readonly reason: RefusalReason; readonly id?: undefined };
 
 /**
  * Why a session takes no message now. `stopped`: its gateway stops or is stopped, or its start has failed and was not tried again. `closed`: it was closed, or let go as it was idle; named again by its id it goes on. `owned_elsewhere`: it lives in another process, and the store (a file) has no way there. `unavailable`: the

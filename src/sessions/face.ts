@@ -23,12 +23,14 @@ export {
   type SessionStore,
   type StoredCall,
   type StoredDeadLetter,
+  type StoredEnd,
   type StoredMessage,
   type StoredVerdict,
   type Takeable,
   type TakenMail,
   maxKeys,
 } from './sessionStore.ts';
+export { keptOutcome, outcomeIn, outcomeToJson } from './storedOutcome.ts';
 export type { ToolPort } from './toolPort.ts';
 export type { ToolRequest } from './toolRequest.ts';
 export type { ToolResult } from './toolResult.ts';

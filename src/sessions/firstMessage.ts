@@ -1,13 +1,9 @@
 import type { MessageName } from './mailbox.ts';
+import type { StoredDeadLetter } from './sessionStore.ts';
 
 /** A message as it was first accepted, of one that is a dead letter sent again, and how often it was begun under its earlier names. */
 export interface FirstMessage extends MessageName {
   readonly begun: number;
-}
-
-interface Letter extends MessageName {
-  readonly key?: string | undefined;
-  readonly deliveries: number;
 }
 
 /** Beginning of the keys of dead letters that are sent again. No sender may give such a key. */
@@ -17,7 +13,7 @@ export const resendPrefix = 'sent again: ';
  * The key of the message by which a dead letter is sent again: so it is sent once, and knows its first message wherever its row goes, of a letter of a
  * letter too. `sent again: FIRST [xMAIL] [begun TIMES] [as LETTER]`.
  */
-export function resendKey({ number, mail, key, deliveries }: Letter): string {
+export function resendKey({ number, mail, key, deliveries }: Omit<StoredDeadLetter, 'message' | 'reason'>): string {
   const before = firstMessage(key);
   const first = before ?? { number, mail };
   const begun = (before?.begun ?? 0) + deliveries;

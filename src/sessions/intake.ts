@@ -1,9 +1,10 @@
 import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { type Acceptance, type Envelope, makeEnvelope, type RefusalReason } from './acceptance.ts';
+import { duplicateOf, recordedOutcome } from './duplicate.ts';
 import type { Persistence } from './persistence.ts';
 import type { Fact } from '../policy/facts/facts.ts';
 import { resendKey } from './firstMessage.ts';
-import { type Message, messageId, type MessageName } from './mailbox.ts';
+import { type Message, messageId, type MessageName, type NamedMessage } from './mailbox.ts';
 import { MailPort } from './mailPort.ts';
 import type { MailReceiver, SessionMail } from './sessionMail.ts';
 import type { SessionScope } from './sessionScope.ts';
@@ -91,6 +92,7 @@ export class Intake {
       const about = { acceptedAt: clock.now(), isMail: true, key, origin };
       const envelope = makeEnvelope(session, { number }, message, about);
       envelope.kept = durable;
+      persistence.follow(key, envelope);
       mailbox.add(envelope);
       this.#scope.dispatch({ type: 'message.arrived' });
     }
@@ -120,9 +122,20 @@ export class Intake {
       this.#refusing = undefined;
       return answer;
     }
-    if (answer.mailed === 'duplicate')
-      return { accepted: false, reason: 'duplicate', id: messageId(this.#scope.id, answer.first) };
+    if (answer.mailed === 'duplicate') return this.#duplicate(answer.first);
     return this.#refuse(message, answer.mailed === 'full' ? 'mailbox_full' : 'unavailable');
+  }
+
+  /** Answers a second message of a key, with the outcome of the first for who looks for it. */
+  #duplicate({ processed, ...first }: MessageName & { readonly processed?: Promise<Outcome<unknown>> | undefined }) {
+    const { id: session, clock } = this.#scope;
+    return duplicateOf(messageId(session, first), async () => {
+      const here = await processed;
+      if (here !== undefined && (here.ok || here.failure.reason !== 'taken_over')) return here;
+      const named = first.mail === undefined ? { number: first.number } : { mail: first.mail };
+      const read = (message: NamedMessage) => this.#persistence.messageEnd(message);
+      return recordedOutcome(session, named, read, { clock, isOver: () => this.#closed });
+    });
   }
 
   /** True while mail is being made into messages. */
@@ -146,10 +159,17 @@ export class Intake {
     const { mailbox, id: session, clock } = this.#scope;
     const acceptedAt = clock.now();
     mailbox.restore(
-      waiting.map(({ message, deliveries, key, ...name }) => ({
-        ...makeEnvelope(session, name, message, { deliveries, acceptedAt, key, isMail: isMail(name, key) }),
-        kept: Promise.resolve('durable'),
-      })),
+      waiting.map(({ message, deliveries, key, ...name }) => {
+        const envelope = makeEnvelope(session, name, message, {
+          deliveries,
+          acceptedAt,
+          key,
+          isMail: isMail(name, key),
+        });
+        envelope.kept = durable;
+        this.#persistence.follow(key, envelope);
+        return envelope;
+      }),
     );
     this.#scope.dispatch({ type: 'message.arrived' });
   }
@@ -232,8 +252,7 @@ export class Intake {
     const known = key === undefined ? undefined : persistence.known(key);
     if (known !== undefined) {
       // Like the first one it is answered when that is committed: its sender need not send it again.
-      const id = messageId(session, known);
-      return this.#answer({ message, kept: known.kept }, key, () => ({ accepted: false, reason: 'duplicate', id }));
+      return this.#answer({ message, kept: known.kept }, key, () => this.#duplicate(known));
     }
     const envelope = makeEnvelope(session, { number: this.#lastMessage + 1 }, message, {
       acceptedAt: clock.now(),
@@ -249,6 +268,7 @@ export class Intake {
     }
     this.#lastMessage = envelope.number;
     envelope.kept = persistence.post(envelope, key);
+    persistence.follow(key, envelope);
     if (posted.dropped !== undefined) {
       facts.tell({ type: 'session.heartbeat_dropped', session, reason: 'drop_oldest' });
       this.end(posted.dropped, 'dropped', { ok: false, failure: sessionFailure(session, turnEnds.dropped) });

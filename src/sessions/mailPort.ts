@@ -96,6 +96,7 @@ export class MailPort implements MailReceiver {
       key: mail.key,
     });
     envelope.kept = durable;
+    persistence.follow(mail.key, envelope);
     mailbox.add(envelope);
     scope.dispatch({ type: 'message.arrived' });
   }

@@ -4,7 +4,7 @@ import { show } from '../policy/options/options.ts';
 import type { Envelope } from './acceptance.ts';
 import { lateGiven, lostCallResult, recoveredFacts } from './lostCall.ts';
 import { OpenCalls } from './openCalls.ts';
-import type { Message, MessageName } from './mailbox.ts';
+import type { Message, MessageName, NamedMessage } from './mailbox.ts';
 import {
   type Claim,
   type Kept,
@@ -16,6 +16,7 @@ import {
   type Resend,
   type SessionLedger,
   type SessionStore,
+  type StoredEnd,
   type TurnEnd,
 } from './sessionStore.ts';
 import type { IncomingMail } from './sessionMail.ts';
@@ -45,6 +46,8 @@ export interface Claims {
 
 /** A message that was accepted under a key. */
 interface Known extends MessageName {
+  /** Its end, while that is not on record. */
+  processed?: Promise<Outcome<unknown>> | undefined;
   readonly kept: Promise<Kept> | undefined;
 }
 
@@ -76,6 +79,7 @@ export class Persistence {
   /** Messages that go on when it is known what became of those calls. */
   #withheld = 0;
   #claims: Claims | undefined = undefined;
+  #store: SessionStore | undefined = undefined;
   #open: () => void = () => undefined;
 
   /** @param wanted - whether the session is to be kept, and has to be opened first. */
@@ -106,6 +110,19 @@ export class Persistence {
   /** The message that was accepted under a key. */
   known(key: string): Known | undefined {
     return this.#keys?.get(key);
+  }
+
+  /** Notes how the message of a key ends. Of one that is kept the record tells of it then. */
+  follow(key: string | undefined, { processed, kept }: Pick<Envelope, 'processed' | 'kept'>): void {
+    const known = key === undefined ? undefined : this.#keys?.get(key);
+    if (known === undefined) return;
+    known.processed = processed;
+    if (kept !== undefined) void processed.then(() => delete known.processed);
+  }
+
+  /** Reads how a message ended. */
+  async messageEnd(message: NamedMessage): Promise<StoredEnd | null | undefined> {
+    return this.#store?.messageEnd === undefined ? null : this.#store.messageEnd(this.#scope.id, message);
   }
 
   post({ number, message }: Envelope, key: string | undefined): Promise<Kept> | undefined {
@@ -178,6 +195,7 @@ export class Persistence {
     claims: Claims,
   ): Promise<void> {
     if (!this.unclaimed) return;
+    this.#store = store;
     this.#claims = claims;
     this.#handsOver = store.handsOver === true;
     this.#claiming ??= this.#claim(store, limits).finally(() => {

@@ -36,7 +36,7 @@ const messageKeys = {
 
 const sendKeys = {
   /**
-   * Names the message: a second one of this key is refused as `duplicate`, among the session's last 10,000 with keys. At most 1,024 bytes of UTF-8,
+   * Names the message: a second one of this key is refused as `duplicate`, with the outcome of the first, among the session's last 10,000 with keys. At most 1,024 bytes of UTF-8,
    * without NUL and lone surrogates.
    */
   key: text(),

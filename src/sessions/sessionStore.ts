@@ -98,6 +98,14 @@ export interface StoredDeadLetter extends MessageName {
   readonly deliveries: number;
 }
 
+/** End of a message, as its row has it; `waiting` and `taken` for one that has none. */
+export interface StoredEnd {
+  readonly state: string;
+  readonly error?: string | undefined;
+  /** JSON, of one that others may ask for. @defaultValue it is not kept, or was too long */
+  readonly outcome?: string | undefined;
+}
+
 /** The new message of a dead letter that is sent again, and the fact that tells of it. */
 export interface Resend extends StoredMessage {
   readonly key: string;
@@ -270,6 +278,8 @@ export interface SessionStore {
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */
   recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
+  /** Reads how a message ended, whoever has its session: null for one that is not known any more, undefined while the store is out of order. */
+  messageEnd?(session: string, message: NamedMessage): Promise<StoredEnd | null | undefined>;
   /**
    * Sessions that have something to do and that no live runtime holds, this one included: messages that wait or were begun, calls without a result.
    * None while the store is out of order. @param most - how many at the most.

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { McpIntegration } from '../../src/integrations/mcp/face.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
-import type { Outcome } from '../../src/policy/failures/face.ts';
 import type { Acceptance, Message } from '../../src/sessions/face.ts';
 import type { StoreReader } from '../../reader/storeReader.ts';
 import type { Answered, Asked, AskedOf } from './api.ts';
@@ -26,7 +25,8 @@ export interface SendingParts {
 /** Sends messages to sessions, for their clients: what is answered at once, what within the time that they wait, and what to one that was sent before. */
 export class Sending {
   readonly #parts: SendingParts;
-  readonly #underWay = new MessagesUnderWay();
+  /** Messages that were accepted here and have not ended, by their ids: as many as mailboxes hold. */
+  readonly #underWay = new Map<string, Message>();
 
   constructor(parts: SendingParts) {
     this.#parts = parts;
@@ -45,11 +45,12 @@ export class Sending {
       place?.giveBack();
       throw error;
     }
-    if (acceptance.accepted) void acceptance.processed.then(() => place?.leave());
+    if (acceptance.accepted)
+      void acceptance.processed.then(() => (place?.leave(), this.#underWay.delete(acceptance.id)));
     else place?.giveBack();
     if (!acceptance.accepted && acceptance.reason === 'duplicate')
-      return this.#again(session, acceptance.id ?? '', message, asked);
-    if (acceptance.accepted) this.#underWay.add(acceptance.id, message, acceptance.processed);
+      return this.#again(session, acceptance, message, asked);
+    if (acceptance.accepted) this.#underWay.set(acceptance.id, message);
     return this.#answerOf(session, acceptance, asked);
   }
 
@@ -115,21 +116,21 @@ export class Sending {
   }
 
   /** A message that was accepted under this key before, here or by another gateway: what became of it, which may be waited for. */
-  async #again(session: ServedSession, id: string, message: Message, asked: AskedOf<'send'>): Promise<Answered> {
+  async #again(
+    session: ServedSession,
+    { id, processed }: Extract<Acceptance, { reason: 'duplicate' }>,
+    message: Message,
+    asked: AskedOf<'send'>,
+  ): Promise<Answered> {
     const { clock, states } = this.#parts;
-    const known = this.#underWay.get(id);
     const begun = session.history.findLast((entry) => entry.type === 'message' && entry.id === id);
-    const kept = known?.message ?? (begun?.type === 'message' ? begun.message : undefined);
+    const kept = this.#underWay.get(id) ?? (begun?.type === 'message' ? begun.message : undefined);
     const first = kept ?? (await states.record(session.id, id))?.message;
     if (first !== undefined && !isDeepStrictEqual(plain(first), plain(message)))
       throw new ApiError(422, `Another message was accepted under this Idempotency-Key: ${id}.`);
     const limitMs = asked.query.wait;
-    if (limitMs !== undefined) {
-      const until = clock.now() + limitMs;
-      if (known !== undefined) await inTime(known.processed, { clock, limitMs });
-      await states.ended(session.id, id, until, () => this.#isGivenUp(asked));
-    }
-    const view = (await states.view(session, id)) ?? (this.#underWay.get(id) && waitingView(id));
+    if (limitMs !== undefined) await inTime(processed, { clock, limitMs });
+    const view = (await states.view(session, id)) ?? (this.#underWay.has(id) ? waitingView(id) : undefined);
     if (view === undefined)
       throw new ApiError(
         410,
@@ -151,25 +152,4 @@ const plain = (message: Message): unknown => JSON.parse(JSON.stringify(message))
 
 function unknown(key: string, value: string, known: readonly string[]): ApiError {
   return new ApiError(400, `Expected \`${key}\` to be one of ${known.join(', ') || 'none'}, got \`${value}\`.`);
-}
-
-/** A message that was accepted by this process and has not ended. */
-interface MessageUnderWay {
-  readonly message: Message;
-  /** Never rejects. */
-  readonly processed: Promise<Outcome<unknown>>;
-}
-
-/** The messages that were accepted here and have not ended, by their ids: for who sends one again. As many as mailboxes hold. */
-class MessagesUnderWay {
-  readonly #messages = new Map<string, MessageUnderWay>();
-
-  add(id: string, message: Message, processed: MessageUnderWay['processed']): void {
-    this.#messages.set(id, { message, processed });
-    void processed.then(() => this.#messages.delete(id));
-  }
-
-  get(id: string): MessageUnderWay | undefined {
-    return this.#messages.get(id);
-  }
 }

@@ -1,4 +1,5 @@
 import { boundedText, toJson } from '../../policy/text/storedJson.ts';
+import type { Outcome } from '../../policy/failures/failure.ts';
 import type { Fact } from '../../policy/facts/facts.ts';
 import {
   type Kept,
@@ -15,6 +16,7 @@ import {
 } from '../../sessions/sessionStore.ts';
 import type { HistoryEntry } from '../../sessions/history.ts';
 import type { NamedMessage } from '../../sessions/mailbox.ts';
+import { keptOutcome } from '../../sessions/storedOutcome.ts';
 import type { ToolResult } from '../../sessions/toolResult.ts';
 import type { Statement } from '../dialect.ts';
 import type { Carried } from '../outage.ts';
@@ -93,11 +95,12 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#end(message, putBackMessage, row, () => this.#held.putBack(message, begun));
   }
 
-  finish(message: number, how: MessageEnd, wallNow: number, error?: string): Promise<Kept> {
+  finish(message: number, how: MessageEnd, wallNow: number, error?: string, outcome?: Outcome<unknown>): Promise<Kept> {
     const { owed } = this.#scope.left;
     const said = error === undefined ? null : boundedText(error);
     const end = { ...this.#claimed, number: message, end: how, at: wallNow };
-    const row = { session: this.#claimed.session, number: message, state: how, endedAt: wallNow, error: said };
+    const told = { error: said, outcome: keptOutcome(outcome) };
+    const row = { session: this.#claimed.session, number: message, state: how, endedAt: wallNow, ...told };
     const ended = this.#end(message, finishMessage, row, () => {
       owed.delete(end);
       this.#held.finished(message);

@@ -1,4 +1,13 @@
-import type { CallRecovery, Claim, LostCall, Past, RecoveryLimits, SessionStore } from '../../sessions/sessionStore.ts';
+import type {
+  CallRecovery,
+  Claim,
+  LostCall,
+  Past,
+  RecoveryLimits,
+  SessionStore,
+  StoredEnd,
+} from '../../sessions/sessionStore.ts';
+import type { NamedMessage } from '../../sessions/mailbox.ts';
 import type { RuntimeIdentity } from '../runtimes.ts';
 import { lostCall, pastUnread, toCallRow } from '../sessionRows.ts';
 import { carryAll } from './fileCommitter.ts';
@@ -7,10 +16,10 @@ import type { EventLog } from './eventLog.ts';
 import type { LeftRuns } from './leftRuns.ts';
 import type { Schema } from './schema.ts';
 import { SqliteLedger } from './sqliteLedger.ts';
-import { type Left, readLeft, readPast, settleDead, settleLeft } from '../tables/claims.ts';
+import { endBy, endIn, type Left, readLeft, readPast, settleDead, settleLeft } from '../tables/claims.ts';
 import { runById, runIn } from '../tables/runtimes.ts';
 import { doRow, doWork, readRows } from './fileTables.ts';
-import type { Work } from '../work.ts';
+import { step, type Work } from '../work.ts';
 import type { StoreFile } from './storeFile.ts';
 
 /** Surroundings that the sessions of every runtime on one file share. */
@@ -83,6 +92,11 @@ export class SqliteSessions implements SessionStore {
       }
     }
     return lost;
+  }
+
+  async messageEnd(session: string, message: NamedMessage): Promise<StoredEnd | null | undefined> {
+    const asked = step(endBy(message), '', { session, ...message });
+    return this.#scope.file.ask((database) => endIn(doRow(database, asked)), undefined);
   }
 
   async unowned(most: number): Promise<readonly string[]> {

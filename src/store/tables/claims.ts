@@ -11,6 +11,7 @@ import {
   type RecoveryLimits,
   type StoredCall,
   type StoredDeadLetter,
+  type StoredEnd,
 } from '../../sessions/sessionStore.ts';
 import { type Row, type Statement, statement } from '../dialect.ts';
 import { toJson } from '../../policy/text/storedJson.ts';
@@ -102,6 +103,16 @@ const letterOf = (column: 'number' | 'mail') =>
     `session text, ${column} bigint`,
     `SELECT number, {mail, |}body, state, key, deliveries FROM uw.message WHERE session = :session AND ${column} = :${column} AND ${isDeadLetter}`,
   );
+/** How a message ended, of one that waits as mail that it waits. */
+const endOf = (column: 'number' | 'mail', mail = '') =>
+  statement(
+    `end_by_${column}`,
+    `session text, ${column} bigint`,
+    `SELECT state, error, outcome FROM uw.message WHERE session = :session AND ${column} = :${column} ${mail}`,
+  );
+const endByNumber = endOf('number');
+const waitsAsMail = `SELECT state, NULL, NULL FROM uw.mail WHERE session = :session AND id = :mail AND state = 'waiting'`;
+const endByMail = endOf('mail', `{UNION ALL ${waitsAsMail}|}`);
 const letterByNumber = letterOf('number');
 const letterByMail = letterOf('mail');
 
@@ -207,6 +218,16 @@ export async function readDeadLetter(
 
 /** The statement that reads a dead letter by its name. */
 export const letterBy = (message: NamedMessage): Statement => ('mail' in message ? letterByMail : letterByNumber);
+
+/** The statement that reads how a message ended. */
+export const endBy = (message: NamedMessage): Statement => ('mail' in message ? endByMail : endByNumber);
+
+/** The end in such rows. */
+export function endIn([row]: readonly Row[]): StoredEnd | null {
+  if (row === undefined) return null;
+  const { state, error, outcome } = row as Partial<Record<string, string | null>>;
+  return { state: String(state), error: error ?? undefined, outcome: outcome ?? undefined };
+}
 
 /** The dead letter in a row. */
 export function letterIn(row: Row): StoredDeadLetter {

@@ -11,6 +11,8 @@ export {
 } from './breakers.ts';
 export { childIn, children, insertChild } from './children.ts';
 export {
+  endBy,
+  endIn,
   lastNumbers,
   letterBy,
   letterIn,

@@ -35,8 +35,8 @@ export const putBackMessage = statement(
 
 export const finishMessage = statement(
   'finish_message',
-  'session text, number bigint, state text, ended_at bigint, error text',
-  `UPDATE uw.message AS m SET state = :state, ended_at = :ended_at, error = :error ${ofMessage}`,
+  'session text, number bigint, state text, ended_at bigint, error text, outcome text',
+  `UPDATE uw.message AS m SET state = :state, ended_at = :ended_at, error = :error, outcome = :outcome ${ofMessage}`,
 );
 
 /** Takes a dead letter out. */

@@ -1,5 +1,5 @@
-import type { Failure, Outcome } from '../src/policy/failures/face.ts';
-import { fromJson, toJson } from '../src/policy/text/face.ts';
+import type { Failure, Outcome } from '../policy/failures/failure.ts';
+import { fromJson, toJson } from '../policy/text/storedJson.ts';
 
 /** Writes how a message ended, for its sender in another process: as far as JSON goes, and no cause, which is of the process that met it. */
 export function outcomeToJson(outcome: Outcome<unknown>): string {
@@ -23,4 +23,13 @@ export function outcomeIn(text: unknown): Outcome<unknown> {
     retryable: false,
   };
   return { ok: false, failure };
+}
+
+/** Longest outcome that is kept with its message, in characters of JSON. */
+const mostChars = 65_536;
+
+/** The same to be kept with a message; undefined for one that is too long, or none. */
+export function keptOutcome(outcome: Outcome<unknown> | undefined): string | undefined {
+  const text = outcome && outcomeToJson(outcome);
+  return text !== undefined && text.length <= mostChars ? text : undefined;
 }
