@@ -30,7 +30,7 @@ export function compile() {
 }
 
 /**
- * @param {'call' | 'turn'} what - `call`: a plain call that succeeds. `turn`: a message of a session with one tool call, kept in SQLite.
+ * @param {'call' | 'turn'} what - `call`: a plain call that succeeds. `turn`: a message of a session with one tool call that was not made before, kept in SQLite.
  * @returns the functions that were entered, `entries` how often, sorted by file.
  */
 export async function measure(what) {
@@ -55,8 +55,9 @@ function calls(gateway) {
 }
 
 function turns(gateway) {
+  let said = 0;
   gateway.integration('echo', {}, async ({ input }) => input);
-  const session = gateway.session('s', { onMessage: (_, turn) => turn.tool('echo', 'say', { word: 'x' }) });
+  const session = gateway.session('s', { onMessage: (_, turn) => turn.tool('echo', 'say', { word: `x${++said}` }) });
   return async () => {
     const sent = await session.send({ kind: 'user', text: 'x' });
     await sent.processed;
