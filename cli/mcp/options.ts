@@ -22,6 +22,10 @@ export const mcpOptions = {
     'tools that are called as tasks for a client that knows none: required (those that take no other call), optional (those that may be one, too), never; else required',
     ['required', 'optional', 'never'],
   ),
+  keep: text(
+    'DURATION',
+    'how long a call goes on after a limit has ended it, while the server lives: the same call, made again, gets its answer; off: it is told to end; else 10m',
+  ),
   spinning: text(
     'STEP',
     'how far repetition of equal calls with equal answers goes, by client: off, notice (told to people), tell (in the answer), hold (refused), end; else notice, and tell for equal failures',

@@ -33,7 +33,10 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
   const whenAlive = valueAmong('--when-alive', args['when-alive'], whenAliveChoices);
   if (args.shared && (args.spinning ?? 'off') !== 'off')
     throw new UsageError('Option --spinning is of no use with --shared: its clients are not told apart');
+  if (args.shared && (args.keep ?? 'off') !== 'off')
+    throw new UsageError('Option --keep is of no use with --shared: its clients are not told apart');
   return {
+    keepMs: keepOf(args.keep),
     spinning: valueAmong('--spinning', args.spinning, spinningChoices),
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
@@ -43,6 +46,12 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),
     retry,
   };
+}
+
+/** `off`, or a duration above 0. */
+function keepOf(word: string | undefined): number | undefined {
+  if (word === 'off') return 0;
+  return word === undefined ? undefined : aboveZero('--keep', durationWord('--keep', word));
 }
 
 /** A command, or a server elsewhere. */

@@ -1,3 +1,4 @@
+import { whyOf } from '../../src/calls/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
@@ -69,9 +70,9 @@ export class Announcements {
 
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
     const { name, facts } = this.#scope;
-    const lost = inFlight.filter((call) => call.delivered || call.cancelled);
-    const asked = inFlight.filter(({ row }) => row?.waiting === 'reconciling');
-    const again = inFlight.filter((call) => !call.delivered && !call.cancelled && call.row?.waiting !== 'reconciling');
+    const lost = inFlight.filter(({ isOver }) => isOver);
+    const asked = inFlight.filter((call) => this.#isAsked(call));
+    const again = inFlight.filter((call) => !call.isOver && !asked.includes(call));
     if (asked.length > 0 && this.#lost !== undefined)
       this.#lost.calls = `; it is asked what became of ${asked.length} (${namesOf(asked)})`;
     if (lost.length + again.length === 0) return;
@@ -83,6 +84,12 @@ export class Announcements {
     this.#lost.calls +=
       (calls === undefined ? '' : `; lost ${lost.length} (${calls})`) +
       (repeatedCalls === undefined ? '' : `; ${again.length} sent again (${repeatedCalls})`);
+  }
+
+  /** Nobody is asked about a call that is kept: its own answer was waited for. */
+  #isAsked({ row }: ClientCall): boolean {
+    const why = row?.waiting === 'reconciling' ? whyOf(row, this.#scope.clock) : undefined;
+    return why?.reconciling !== undefined && why.reconciling.state !== 'kept';
   }
 
   listsChanged(methods: readonly string[]): void {

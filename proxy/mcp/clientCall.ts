@@ -14,7 +14,7 @@ import {
 } from '../../src/protocol/mcp/face.ts';
 import type { SeenCall } from '../../src/policy/spinning/face.ts';
 import { effectOfMethod } from '../wire/requestTraits.ts';
-import { withParamText } from '../wire/rewrite.ts';
+import { withParamText, withText } from '../wire/rewrite.ts';
 import { answerOfFailure, answerWith, withNote } from '../wire/syntheticAnswer.ts';
 import { notificationLine } from '../../src/protocol/face.ts';
 import { type Line, textOf } from './outlet.ts';
@@ -47,6 +47,8 @@ export class ClientCall implements Asker {
   answer: McpAnswer | undefined = undefined;
   /** The client waits for it no longer. */
   cancelled = false;
+  /** Wall time in ms since the epoch up to which it is kept, once its limit has passed: for as long as its question is open. */
+  keptUntil: number | undefined = undefined;
   /** Ends the work of the attempt. */
   settle: ((answer: McpAnswer) => void) | undefined = undefined;
   reject: ((error: Error) => void) | undefined = undefined;
@@ -103,7 +105,7 @@ export class ClientCall implements Asker {
 
   /** Gives the client its answer, once. */
   deliver(line: Line, answer: McpAnswer): void {
-    if (this.delivered) return;
+    if (this.isOver) return;
     this.delivered = true;
     this.answer = answer;
     this.#deliver(this, line, answer);
@@ -113,6 +115,11 @@ export class ClientCall implements Asker {
   lost(facts: FailureFacts): void {
     this.question = undefined;
     this.reject?.(new AttemptError(facts));
+  }
+
+  /** The client waits for nothing of it any more. */
+  get isOver(): boolean {
+    return this.delivered || this.cancelled;
   }
 
   /** Its answer came after its attempt was given up. @returns whether that settles what became of it. */
@@ -158,7 +165,7 @@ export class ClientCall implements Asker {
     // A second server begins to count anew; what the client sees must not go back.
     const isNews = typeof progress !== 'number' || progress > this.#progress;
     if (typeof progress === 'number' && isNews) this.#progress = progress;
-    return isNews;
+    return isNews && this.keptUntil === undefined;
   }
 }
 
@@ -187,8 +194,10 @@ function isOfServer({ kind }: Failure): boolean {
 }
 
 /** The answer to a request that was found out, or that its server gave to another one, as one line. @param how - it is known, in words. */
-export function foundLine({ request, modern }: ClientCall, answer: McpAnswer, how: string | undefined): string {
-  return answerWith({ id: request.id, modern }, answer, how);
+export function foundLine({ request, modern, row }: ClientCall, answer: McpAnswer, how: string | undefined): string {
+  const line = answerWith({ id: request.id, modern }, answer, how);
+  // An agent that asked for it anew has to know that it was not done anew.
+  return row?.progress.joined === true && how !== undefined ? withText(line, `(Not called again: ${how}.)`) : line;
 }
 
 /**

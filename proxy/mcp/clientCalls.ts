@@ -10,6 +10,7 @@ import {
 import { TurnoverMap } from './turnoverMap.ts';
 import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
+import { isClientLimit } from './cancelReasons.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
 import { ClientSettings, ProxyRules } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/face.ts';
@@ -57,6 +58,8 @@ export class ClientCalls {
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
+  /** Those whose limit has passed, while their work went on. */
+  #kept: ClientCall[] = [];
   #refusal: FailureFacts | undefined = undefined;
 
   constructor(scope: ProxyScope, host: ClientCallsHost) {
@@ -90,6 +93,15 @@ export class ClientCalls {
     return this.#handshakes.has(row);
   }
 
+  /** Calls that have ended for the client and whose work goes on. */
+  get kept(): readonly ClientCall[] {
+    const now = this.#scope.clock.wallNow();
+    this.#kept = this.#kept.filter(
+      ({ question, task, keptUntil = now }) => (question ?? task) !== undefined && keptUntil > now,
+    );
+    return this.#kept;
+  }
+
   *all(): Iterable<ClientCall> {
     for (const calls of this.#inFlight.values()) yield* calls;
   }
@@ -112,11 +124,18 @@ export class ClientCalls {
     if (request.method === 'initialize') this.#initializing++;
     this.#retain(line.length);
     this.#host.repetition.begins(call);
-    const begin = () => this.#host.path.start(call, this.#settings.of(call), (outcome) => this.#settled(call, outcome));
+    let early: Outcome<McpAnswer> | undefined;
+    const begin = () =>
+      this.#host.path.start(call, this.#settings.of(call), (outcome) => {
+        // How it was answered is known by its row.
+        if (call.row === undefined) early = outcome;
+        else this.#settled(call, outcome);
+      });
     const trace = this.#traceOf(call);
     call.trace = trace;
     call.row = trace === undefined ? begin() : trace.run(begin);
     this.#scope.runtime.lasting.began();
+    if (early !== undefined) this.#settled(call, early);
     // It equals one whose answer was lost.
     if (call.row.waiting === 'reconciling') this.#beat.waits(call);
   }
@@ -129,12 +148,18 @@ export class ClientCalls {
     const call = this.#inFlight.get(key)?.at(-1);
     if (call === undefined) return undefined;
     call.cancelled = true;
-    const { question, wire, row } = call;
-    if (question !== undefined) wire?.giveUp(question, undefined);
+    const { question, row } = call;
     const why = typeof reason === 'string' && reason !== '' ? `: ${reason.slice(0, 200)}` : '';
-    const facts: FailureFacts = { kind: 'cancelled', message: `Cancelled by the client${why}`, outcome: 'cancelled' };
-    if (row !== undefined) this.#host.path.end(row, facts);
-    return question;
+    // A limit of the client's is no word on the work.
+    const isLimit = isClientLimit(reason, this.#scope.clock.now() - call.startedAt);
+    const facts: FailureFacts = {
+      kind: 'cancelled',
+      message: `Cancelled by the client${why}`,
+      outcome: 'cancelled',
+      cause: isLimit ? 'timed out' : undefined,
+    };
+    const failure = row === undefined ? undefined : this.#host.path.end(row, facts);
+    return failure?.kept === undefined ? question : undefined;
   }
 
   /** Tells whether another attempt of a call repeats nothing: what the last one began goes on at its server. */
@@ -245,11 +270,13 @@ export class ClientCalls {
   #givenUp(call: ClientCall, facts: FailureFacts): void {
     const { question, wire, request, reject } = call;
     call.question = undefined;
-    call.wantsLate = call.row?.progress.openEffect !== undefined;
+    const { settings, progress } = call.row ?? {};
+    call.wantsLate = settings?.reconcile !== undefined && progress?.openEffect !== undefined;
     const isSilent = facts.kind === 'timeout' || (call.cancelled && this.#host.path.isSuspect);
     if (isSilent && this.#silent.length < mostSilent) this.#silent.push(call);
-    // A handshake is never called off; what the client has called off is given up by now.
-    if (question !== undefined) wire?.giveUp(question, request.method === 'initialize' ? undefined : facts.message);
+    // A handshake is never called off; the server hears from the client itself what that has called off, unless it was kept.
+    const isTold = request.method === 'initialize' || (call.cancelled && facts.kept === undefined);
+    if (question !== undefined) wire?.giveUp(question, isTold ? undefined : facts.message);
     if (!call.wantsLate) reject?.(givenUp);
   }
 
@@ -268,6 +295,10 @@ export class ClientCalls {
     if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
+    if (!outcome.ok && outcome.failure.kept !== undefined && (call.question ?? call.task) !== undefined) {
+      call.keptUntil = outcome.failure.kept.until;
+      this.#kept = [...this.kept, call];
+    }
     if (!call.delivered && !call.cancelled) {
       call.delivered = true;
       if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);

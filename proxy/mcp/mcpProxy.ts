@@ -132,7 +132,8 @@ export class McpProxy implements Part {
   get pending(): PendingCalls {
     const { name, clock, wire } = this.#scope;
     const refused = this.#refused;
-    return { name, calls: [...this.#calls.all()], clock, path: this.path, pid: wire?.relay.pid, refused };
+    const calls = [...this.#calls.all(), ...this.#calls.kept];
+    return { name, calls, clock, path: this.path, pid: wire?.relay.pid, refused };
   }
 
   /** Nothing is taken from the client any more, and a server that still runs has had its time to end. */

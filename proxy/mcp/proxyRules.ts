@@ -124,8 +124,9 @@ export class ClientSettings {
     const isKnown = known !== undefined && known.effect === effect;
     const made = isKnown ? known : this.#make(call, effect);
     if (!isKnown && (known !== undefined || this.#known.size < mostSettings)) this.#known.set(call.label, made);
-    if (rule === undefined) return made;
-    return { ...made, session: this.#scope.session, reconcile: rule, reconcileLog: this.#asked(call) };
+    // Its own answer says when a task is done.
+    if (call.asTask) return { ...made, keep: undefined };
+    return rule === undefined ? made : { ...made, reconcile: rule, reconcileLog: this.#asked(call) };
   }
 
   #make({ request, tool, label }: ClientCall, effect: Settings['effect']): Settings {
@@ -136,7 +137,8 @@ export class ClientSettings {
       effect,
       ...(effect === undefined && tool !== undefined && { learnedEffect: () => this.#rules.effectOf(tool) }),
       label,
-      session: undefined,
+      session: this.#scope.session,
+      keep: tool === undefined ? undefined : this.#scope.settings.keepOf(tool),
       signal: undefined,
       fallback: undefined,
       givenUp: this.#givenUp,

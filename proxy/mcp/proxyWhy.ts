@@ -1,4 +1,4 @@
-import { type CallPath, circuitOf } from '../../src/calls/face.ts';
+import { type CallPath, type CallWhy, circuitOf } from '../../src/calls/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
 import type { Failure } from '../../src/policy/failures/face.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
@@ -36,13 +36,15 @@ export function proxyWhy({ pending }: { readonly pending: PendingCalls }): Sessi
   const circuit = circuitOf(link);
   const probe = circuit === 'open' ? { probeInMs: Math.max(0, link.openUntil - now) } : {};
   const target = { state: link.state, circuit, ...probe, process: { pid } };
-  const waiting = calls.flatMap(({ row, tool, request }): readonly ToolCallWhy[] => {
-    const progress = row === undefined ? undefined : path.why(row);
+  const waiting = calls.flatMap((call): readonly ToolCallWhy[] => {
+    const { row, tool, request } = call;
+    const progress = row === undefined ? undefined : (path.why(row) ?? keptWhy(call, clock));
     if (row === undefined || progress === undefined) return [];
     const about = { call: `${name}-${row.number}`, integration: name, tool: tool ?? request.method };
     return [{ ...about, sinceMs: now - row.startedAt, progress, target }];
   });
   const next = waiting
+    .filter(isWaitedFor)
     .flatMap(({ call, tool, progress }): readonly RuleWhy[] =>
       progress === undefined ? [] : [{ ...progress.next, id: `${call}:${progress.next.id}`, what: tool, call }],
     )
@@ -66,11 +68,28 @@ export function proxyWhy({ pending }: { readonly pending: PendingCalls }): Sessi
 /** Lists the calls that are pending, for who waits for the client of a proxy. */
 export function proxyLayers(proxy: { readonly pending: PendingCalls } | undefined): readonly LayerWhy[] {
   const calls = proxy === undefined ? [] : proxyWhy(proxy).calls;
-  return calls.map(({ integration, tool, sinceMs, progress }) => {
+  return calls.filter(isWaitedFor).map(({ integration, tool, sinceMs, progress }) => {
     // The other rules have it go on.
     const limit = [progress?.next, ...(progress?.also ?? [])].find((each) => each?.rule.endsWith('_timeout'));
     return { kind: 'call', by: `unwedge mcp ${integration}`, what: tool, sinceMs, limitInMs: limit?.inMs };
   });
+}
+
+/** Id of the rule that ends the keeping of a call. */
+const keptRule = 'kept';
+
+/** Nobody waits for one that is kept. */
+const isWaitedFor = ({ progress }: ToolCallWhy): boolean => progress?.next.id !== keptRule;
+
+/** Its client was told that no answer came, and its work goes on. */
+function keptWhy({ row, tool = '', keptUntil }: ClientCall, clock: Clock): CallWhy | undefined {
+  if (row === undefined || keptUntil === undefined) return undefined;
+  const inMs = keptUntil - clock.wallNow();
+  return {
+    ...{ phase: 'reconciling', attempt: row.attempts, maxAttempts: row.attempts },
+    next: { id: keptRule, rule: 'overall_timeout', inMs },
+    reconciling: { asks: 'its own answer', about: tool, held: false, state: 'kept', probes: 0, inMs },
+  };
 }
 
 function endedCall(name: string, { number, tool, failure, startedAt, at }: RefusedCall, now: number): EndedCallWhy {

@@ -51,11 +51,12 @@ export class Repetition {
     // A person is asked first, and the call comes again; it was found out, or is the answer to another call.
     // A task of the client's own says nothing yet of what it will end with.
     const isAsked = error?.['code'] === -32_042 || /^(input_required|task)$/.test(String(result?.['resultType']));
-    if (seen === undefined || isAsked || (answer !== undefined && call.answer === undefined)) return line;
+    const isOfAnother = call.row?.progress.joined === true || (answer !== undefined && call.answer === undefined);
+    if (seen === undefined || isAsked || isOfAnother) return line;
     const { clock } = this.#scope;
     const tookMs = clock.now() - startedAt;
-    const { kind = 'unknown', reason = kind, message = '', retryAfterMs } = facts ?? {};
-    const waits = retryAfterMs ?? kind === 'circuit_open';
+    const { kind = 'unknown', reason = kind, message = '', retryAfterMs, kept } = facts ?? {};
+    const waits = retryAfterMs ?? (kind === 'circuit_open' || kept !== undefined);
     const failed = { ok: false, kind: reason, message, tookMs, waits } as const;
     const said = facts === undefined ? ({ ok: true, value: result, tookMs } as const) : failed;
     const found = this.#client.watch.after(seen, said, clock.wallNow());

@@ -81,7 +81,8 @@ export class ServerReplacement {
     // A task that goes on is asked for again, and lost nothing.
     const isLost = (call: ClientCall): boolean =>
       call.question?.open === true || (call.task !== undefined && !calls.goesOn(call));
-    const inFlight = wire === undefined ? [] : [...calls.all()].filter(isLost);
+    const asked = wire === undefined ? [] : [...calls.all(), ...calls.kept];
+    const inFlight = asked.filter(isLost);
     // Calls that found out have been given up by now; the server took them with it all the same.
     if (facts.reason === 'hang') inFlight.unshift(...silent);
     // It ended as it was to, and nobody lost anything by it.

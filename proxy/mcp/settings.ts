@@ -8,6 +8,7 @@ import {
   remoteHandshakeMs,
 } from '../../src/actors/mcp/face.ts';
 import { type ProbePort, type RequestForms, mcpForms, reconciledTools } from '../../src/calls/reconcile/face.ts';
+import type { KeepRule } from '../../src/calls/face.ts';
 import { type Duration, programForm } from '../../src/policy/text/face.ts';
 import {
   type Given,
@@ -57,6 +58,9 @@ const retries: Readonly<Record<RetryMode, RetryInput>> = {
 /** Calls in flight at once; a client that has more does not wait for their answers. */
 const mostInFlight = 1000;
 
+/** Time for which a call is kept where nobody says, in ms. */
+const usualKeepMs = 600_000;
+
 /** Keys that a remote server is told apart from others by, and shown. */
 const { url, headers, auth, transport } = remoteServerKeys;
 
@@ -85,6 +89,11 @@ const proxyKeys = {
   whenAlive: choice(whenAliveChoices, { given: {} as WhenAlive }),
   /** Calls that are tasks at the server, unseen by the client, as of `gateway.mcpServer`. @defaultValue 'required' */
   tasks: choice(taskChoices, { given: {} as TaskChoice, default: 'required' }),
+  /**
+   * Time for which a call goes on after a limit has ended it, ours or the client's own, in ms, while the server lives; 0 is none. The same call of that client, made again,
+   * joins it or gets its answer. At most 32 at a time. @defaultValue 600000, ten minutes
+   */
+  keepMs: duration({ zero: true }),
   /** How far it goes against repetition in the calls of a client. @defaultValue a notice, and a word on equal failures */
   spinning: spinningKey,
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
@@ -140,6 +149,11 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
     tasks: own.tasks,
     /** Counts by which repetition is judged; undefined where it is not. */
     spinning: limitsOf(own.spinning ?? policies.spinningOf(name, undefined), passingLimits),
+    /** The rule by which calls of a tool are kept; undefined where they are not. */
+    keepOf: (tool: string): KeepRule | undefined => {
+      const ms = tools.get(tool)?.keepMs ?? own.keepMs ?? policies.keepMsOf(name) ?? usualKeepMs;
+      return ms === 0 ? undefined : { ms, about: proxyForms.about };
+    },
     repeatRuleOf: (tool: string) => repeatRule(tools.get(tool)),
     policy,
     server,

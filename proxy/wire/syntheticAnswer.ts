@@ -25,7 +25,7 @@ interface Unanswered {
  */
 export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs: number, stderr: string): string {
   const { id, method, modern, asTask } = request;
-  const { error, kind, outcome, how, attempts, retryable, retryAfterMs } = syntheticResult(
+  const { error, kind, outcome, how, attempts, retryable, retryAfterMs, keptUntil } = syntheticResult(
     failure,
     Math.round(elapsedMs),
   );
@@ -41,6 +41,7 @@ export function answerOfFailure(request: Unanswered, failure: Failure, elapsedMs
     attempts,
     retryable,
     retryAfterMs,
+    keptUntil,
   };
   if (method !== 'tools/call' || asTask) return errorAnswer(id, rpcErrors.internal, text, { [detailsField]: details });
   return resultAnswer(id, {

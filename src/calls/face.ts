@@ -1,7 +1,14 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { Call } from './call.ts';
 export { attemptFacts } from './callFailure.ts';
-export { type CallOptions, type CallSettings, type StreamReader, defaultSettings, effectUnder } from './callOptions.ts';
+export {
+  type CallOptions,
+  type CallSettings,
+  type KeepRule,
+  type StreamReader,
+  defaultSettings,
+  effectUnder,
+} from './callOptions.ts';
 export { CallPath } from './callPath.ts';
 export type { CallStats, Incarnations } from './callPathOptions.ts';
 export type { CallStepWhy } from './callProgress.ts';

@@ -54,11 +54,18 @@ export function alertValues(
 const alertKeys = ['failures', 'crashes', 'windowMs', 'quietMs'];
 
 /** Settings beside a policy that have one value. */
-const about = ['effect', 'whenAlive', 'spinning'];
+const about = ['effect', 'whenAlive', 'keepMs', 'spinning'];
 
 function figures(
   base: readonly string[],
-  { effect: _effect, tools: _tools, whenAlive: _whenAlive, spinning: _spinning, ...input }: IntegrationSettings,
+  {
+    effect: _effect,
+    tools: _tools,
+    whenAlive: _whenAlive,
+    keepMs: _keepMs,
+    spinning: _spinning,
+    ...input
+  }: IntegrationSettings,
   presets: KnownPresets,
   isSaid: IsSaid,
   text: (path: readonly string[], value: unknown) => string,

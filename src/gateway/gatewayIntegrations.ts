@@ -35,7 +35,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
 
   /** Gathers what an integration says about its calls, and what is configured for it; checked before anything of it is started. */
   const aboutTools = (name: string, { effect, tools, reconcile, keepMs }: Declared, forms: ToolForms): AboutTools => ({
-    keepMs,
+    keepMs: policies.keepMsOf(name) ?? keepMs,
     effect: policies.effectOf(name, effect),
     tools: reconciledTools(name, policies.toolsOf(name, tools), policies.reconcileOf(name, reconcile), forms, port),
     forms,
@@ -121,7 +121,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       declare(name);
       const { effect, reconcile } = readGiven(name, subprocessOptions, subprocessKeys);
       const about = aboutTools(name, { effect, reconcile }, commandForms(runtime.clock));
-      policies.refuseAbout(name, 'a command', ['whenAlive']);
+      policies.refuseAbout(name, 'a command', ['whenAlive', 'keepMs']);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
       return add(
         path,

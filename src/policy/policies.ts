@@ -1,7 +1,7 @@
 import { deliveryNames } from './alerts.ts';
 import { type Effect, effects } from './effects.ts';
 import { nearest } from './text/nearest.ts';
-import { byName, choice, type GivenValues, type Given, section } from './options/optionKeys.ts';
+import { byName, choice, duration, type GivenValues, type Given, section } from './options/optionKeys.ts';
 import { pathText } from './options/optionProblem.ts';
 import type { IntegrationPolicy, Limits } from './policy.ts';
 import { type PolicyInput, policyKeys } from './policyInput.ts';
@@ -27,7 +27,7 @@ export type WhenAlive = 'end' | 'wait';
 export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly WhenAlive[];
 
 /** Settings beside a policy, which not every integration has. */
-type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive' | 'spinning';
+type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive' | 'keepMs' | 'spinning';
 
 const ownIntegrationKeys = {
   /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
@@ -44,6 +44,12 @@ const ownIntegrationKeys = {
     given: {} as WhenAlive,
     usually: 'what the code says; `wait` for `unwedge mcp`',
     help: 'Of an MCP server: whether a call that is silent for its idle limit ends, or goes on to its attempt limit, while the server answers a ping.',
+  }),
+  /** Time for which a session's call, or one of a client, goes on after a limit has ended it, in ms; 0 is none. @defaultValue as declared */
+  keepMs: duration({
+    zero: true,
+    usually: 'what the code says; 600000 for `unwedge mcp`',
+    help: 'How long a call goes on after a limit ended it: the same call, made again, joins it. 0: it is ended.',
   }),
   /** Step to which it goes against calls that repeat without progress. @defaultValue as declared */
   spinning: spinningKey,
@@ -169,6 +175,7 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
     /** Tells what becomes of a silent call of an MCP server that answers, as far as it is configured. */
     whenAliveOf: (integration: string): WhenAlive | undefined => configured.get(integration)?.whenAlive,
     /** Step to which it goes against calls that repeat, of what the code says and what is configured. */
+    keepMsOf: (integration: string): number | undefined => configured.get(integration)?.keepMs,
     spinningOf: (integration: string, declared: SpinningChoice | undefined): SpinningChoice | undefined =>
       configured.get(integration)?.spinning ?? declared,
     /** @throws RangeError when one of these is configured for an integration that has none. */
@@ -196,7 +203,14 @@ function refuseAbout(
   }
 }
 
-const allAbout = ['effect', 'tools', 'reconcile', 'whenAlive', 'spinning'] as const satisfies readonly AboutKey[];
+const allAbout = [
+  'effect',
+  'tools',
+  'reconcile',
+  'whenAlive',
+  'keepMs',
+  'spinning',
+] as const satisfies readonly AboutKey[];
 
 /** Both, tool by tool; of the same setting that of `over`. */
 function overlaid(

@@ -17,3 +17,4 @@ export {
 export { isRetryable, leavesEffectOpen, mayRepeat } from './repetition.ts';
 export { risks, syntheticResult } from './syntheticResult.ts';
 export { messageOf } from './thrown.ts';
+export { isTimeoutReason } from './timeoutReason.ts';

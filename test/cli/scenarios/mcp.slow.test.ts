@@ -187,6 +187,9 @@ describe('unwedge mcp', () => {
     [['mcp', 'kb', '--', 'server'], 'the command comes after --'],
     [['mcp', '--nmae', 'kb', 'server'], 'did you mean --name?'],
     [['mcp', '--when-alive', 'never', '--', 'x'], '"never"; it takes end, wait'],
+    [['mcp', '--keep', '0', '--', 'x'], 'Expected `--keep` to be above 0'],
+    [['mcp', '--keep', 'ever', '--', 'x'], '--keep'],
+    [['mcp', '--listen', '127.0.0.1:0', '--shared', '--keep', '1m', '--', 'x'], '--keep is of no use with --shared'],
   ])('[L-1] [P-3] refuses wrong usage with 2 and one line: %j', async (words, message) => {
     const { code, stdout, stderr } = await runHere(words);
     expect([code, stdout]).toEqual([2, '']);

@@ -18,6 +18,7 @@ const args = {
   'idle-timeout': undefined,
   'when-alive': undefined,
   tasks: undefined,
+  keep: undefined,
   spinning: undefined,
   'call-timeout': undefined,
   'tool-timeout': [],

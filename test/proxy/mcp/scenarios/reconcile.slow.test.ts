@@ -146,7 +146,7 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
   });
 
   it('[R-16] of a server that lives is unknown, as that may still do it', async () => {
-    const bank = await startBank('stuck', { idleMs: 1000, whenAlive: 'end' });
+    const bank = await startBank('stuck', { idleMs: 1000, whenAlive: 'end', keepMs: 0 });
     const answer = await bank.pay();
     expect(textIn(answer)).toContain('outcome unknown');
     expect(failureOf(answer)).toMatchObject({
@@ -165,7 +165,7 @@ describe('a call of a client whose answer is lost, with a reconcile rule', () =>
   });
 
   it('[R-16] is settled by its own answer that comes late', async () => {
-    const bank = await startBank('late', { idleMs: 1000, whenAlive: 'end' });
+    const bank = await startBank('late', { idleMs: 1000, whenAlive: 'end', keepMs: 0 });
     const answer = await bank.pay();
     expect(JSON.parse(textIn(answer))).toMatchObject({ id: 'ch_1' });
     expect(howOf(answer)).toBe('its answer came late');

@@ -68,7 +68,7 @@ describe('a client behind the proxy that repeats a call', () => {
 
   it('[P-9] reads it in an answer of ours as well, and in a batch', async () => {
     const policies = { integrations: { kb: { breaker: { consecutiveFailures: 100 } } } };
-    const proxy = await opened({ overallMs: 60_000, policies });
+    const proxy = await opened({ overallMs: 60_000, keepMs: 0, policies });
     proxy.clock.stop();
     const late = async (): Promise<Message> => {
       const hung = proxy.call('act', { do: 'hold' });
