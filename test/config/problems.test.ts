@@ -216,7 +216,7 @@ describe('the problems of a configuration', () => {
     ],
     [
       { clock: () => 0 },
-      'unknown key clock; known: store, synchronous, childGuard, control, environment, retention, alerts, supervisor, toolCallRetry, policies, agentProfiles, sessions',
+      'unknown key clock; known: store, synchronous, childGuard, control, environment, retention, alerts, inbox, supervisor, toolCallRetry, policies, agentProfiles and 1 more',
     ],
     [
       { policies: { presets: { a: { preset: 'sdk' } } } },

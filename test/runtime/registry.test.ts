@@ -26,7 +26,7 @@ it('[I-3] a registry stops watchers first, then sessions, then what makes calls,
   const steps: string[] = [];
   const note = (step: string) => () => void steps.push(step);
   const path = { name: 'kb', stop: note('calls') } as unknown as Parameters<typeof registry.runtime.enter>[0];
-  const session = { id: 'main', close: note('session closes'), ended: note('session ended') };
+  const session = { id: 'main', stop: note('session closes'), ended: note('session ended') };
   registry.join({
     afterChildren: note('after children'),
     afterCalls: note('after calls'),

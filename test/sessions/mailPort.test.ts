@@ -28,6 +28,7 @@ function start() {
     ledger: {},
     goOn: () => undefined,
     known: () => undefined,
+    follow: () => undefined,
     takeMail: () => {
       const taking = deferred<Kept>();
       takings.push(taking);

@@ -38,7 +38,7 @@ describe('unwedge config', () => {
       alerts.webhook.headers.authorization  (not shown)     FILE
       toolCallRetry.transientPatterns       [warm, /up$/i]  FILE
       policies.presets.mcp.attemptMs        20s             FILE
-      53 others have their defaults; --all shows them.
+      56 others have their defaults; --all shows them.
       "
     `);
     expect(stderr).toBe('unwedge: unknown variable UNWEDGE_ALERT_QUIET; did you mean UNWEDGE_ALERTS_QUIET?\n');

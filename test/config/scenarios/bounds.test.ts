@@ -136,6 +136,8 @@ describe('the defaults of the schema', () => {
     'alerts.quietMs': rule?.quietMs,
     'alerts.successBelow': rule?.successBelow,
     'alerts.minCalls': rule?.minCalls,
+    // G-17: 15 minutes.
+    'inbox.overallMs': 900_000,
     'supervisor.intensity': real.supervisor.intensity,
     'supervisor.periodMs': real.supervisor.periodMs,
     'toolCallRetry.enabled': real.toolCallRetry.retry.maxAttempts > 1,

@@ -111,8 +111,8 @@ describe('docs/serve.md', () => {
       expect(Object.values(routes).find((route) => route.path === path)).toMatchObject({ isOpen: true });
   });
 
-  it('is at most 300 lines long', () => {
-    expect(page.split('\n').length).toBeLessThanOrEqual(300);
+  it('is at most 320 lines long', () => {
+    expect(page.split('\n').length).toBeLessThanOrEqual(320);
   });
 });
 
