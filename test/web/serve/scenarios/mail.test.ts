@@ -40,10 +40,7 @@ describe.skipIf(!hasPostgres)('a served gateway on PostgreSQL', () => {
     await leave('agent:gone');
     await leave('serve:a');
     expect(await get('/v1/sessions/a')).toMatchObject({ heldElsewhere: true });
-    const says = [
-      503,
-      [expect.stringMatching(/^A message of serve:a has waited for \S+, and nothing works on it\.$/)],
-    ];
+    const says = [503, [expect.stringMatching(/^A message of serve:a has waited for \S+, and nothing works on it\.$/)]];
     await expect.poll(ready, { timeout: 15_000 }).toEqual(says);
     await query(`DELETE FROM uw.node WHERE id = 'hangs'`);
     await expect.poll(ready, { timeout: 15_000 }).toEqual([200, []]);
