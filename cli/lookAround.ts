@@ -4,7 +4,16 @@ import { type AskedRuntime, askRuntimes, askSessions } from '../operator/askRunt
 import { type IntegrationView, shownViewOf } from '../operator/integrationView.ts';
 import type { NotedAlerts } from '../reader/alertNote.ts';
 import { withNotes } from '../operator/alertNotes.ts';
-import { circuitsOf, gatewaysOf, healthOf, hurtSessions, isShut, type Need, needsOf } from '../operator/needs.ts';
+import {
+  askingHere,
+  circuitsOf,
+  gatewaysOf,
+  healthOf,
+  hurtSessions,
+  isShut,
+  type Need,
+  needsOf,
+} from '../operator/needs.ts';
 import { judgedOutside } from '../operator/judgedOutside.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { type ShownName, createShownNames, withShownNames } from '../src/redaction/face.ts';
@@ -14,7 +23,6 @@ import { readDatabase } from './database.ts';
 import { type SessionStanding, withRecoveries } from './failedTurns.ts';
 import type { Io } from './io.ts';
 import { recentSpinners, recordedSessions, recordedText, stuckAmong, type TextOfWhy } from './stuckSessions.ts';
-import type { SessionWhy } from '../src/sessions/face.ts';
 import { withLastLine } from '../src/policy/text/face.ts';
 
 const dayMs = 24 * 60 * 60_000;
@@ -118,10 +126,6 @@ export async function lookAround(
     watched: { ...view, needs, stuck, letters: shownLetters, runtimes, records, moreWaiting, questions: asked },
   };
 }
-
-/** Sessions that ask a person by their own code alone, one entry a question. */
-const askingHere = (whys: readonly Pick<SessionWhy, 'session' | 'questions'>[]): readonly string[] =>
-  whys.flatMap(({ session, questions }) => questions.filter(({ inbox }) => inbox !== true).map(() => session));
 
 async function statusOf(
   reader: StoreReader,

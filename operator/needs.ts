@@ -125,6 +125,10 @@ export function needsOf({
   ];
 }
 
+/** Sessions that ask a person by their own code alone, one entry a question. */
+export const askingHere = (whys: readonly Pick<SessionWhy, 'session' | 'questions'>[]): readonly string[] =>
+  whys.flatMap(({ session, questions }) => questions.filter(({ inbox }) => inbox !== true).map(() => session));
+
 /** The call of a session that waits for its budget: nothing of it has begun. */
 export const waitsForBudget = ({ calls }: Pick<SessionWhy, 'calls'>): ToolCallWhy | undefined =>
   calls.find(({ waitsFor, progress }) => waitsFor !== undefined && progress === undefined);

@@ -39,7 +39,14 @@ import type {
   SessionRecords,
   TurnRecord,
 } from './storeReader.ts';
-import { questionReads, readFlights, readPolicies, readStatistics, readTotals } from '../src/store/tables/face.ts';
+import {
+  questionOfLink,
+  questionReads,
+  readFlights,
+  readPolicies,
+  readStatistics,
+  readTotals,
+} from '../src/store/tables/face.ts';
 
 /** Most rows that are told of each kind, most sessions that are listed, and most dead letters. */
 const mostRows = 100;
@@ -155,6 +162,10 @@ export abstract class TableReader {
 
   questions(): Promise<readonly Question[]> {
     return questionReads(this.read).open();
+  }
+
+  questionOfLink(id: string, signed: string): Promise<Question | undefined> {
+    return questionOfLink(this.read, id, signed);
   }
 
   async answerQuestion(id: string, answer: PersonAnswer, at: number): Promise<OrderResult> {

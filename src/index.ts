@@ -26,7 +26,7 @@ export type { CallOptions, CallStreamOptions } from './calls/callOptions.ts';
 export type { BreakerHandle, Integration, ToolBreakerHandle } from './calls/integration.ts';
 export type { HookCommand } from './integrations/hooks/commandHook.ts';
 export { createGateway } from './gateway/gateway.ts';
-export type { InboxOptions } from './runtime/inbox.ts';
+export type { InboxNotice, InboxOptions } from './runtime/inbox.ts';
 export type { PersonAnswer, Question, QuestionForm } from './policy/records/question.ts';
 export type { GatewayOptions, RootOptions } from './runtime/runtimeOptions.ts';
 export type {

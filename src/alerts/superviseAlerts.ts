@@ -1,25 +1,16 @@
 import { hostname } from 'node:os';
-import type { CallPath } from '../calls/callPath.ts';
-import { CallableIntegration } from '../calls/integration.ts';
-import type { AttemptContext } from '../calls/operation.ts';
-import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
-import type { SubprocessOptions } from '../integrations/subprocess/subprocessOptions.ts';
 import type { OpenAlert } from '../policy/records/alertRecord.ts';
 import { type AlertNews, alertText, nextOfAlert } from '../policy/records/alertText.ts';
 import { type AlertRule, defaultAlertRule, deliveryNames } from '../policy/alerts.ts';
 import type { FactOf, Told } from '../policy/facts/facts.ts';
 import type { AlertOrigin } from '../policy/facts/alertFacts.ts';
-import { type FailureKind, failureKinds, type Outcome } from '../policy/failures/failure.ts';
-import type { PolicyInput } from '../policy/policyInput.ts';
+import { type FailureKind, failureKinds } from '../policy/failures/failure.ts';
 import type { CheckedAlerts } from '../runtime/alertOptions.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { EventRow } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
-import { KeptConnections } from '../streams/keptConnections.ts';
-import { ownDispatcher } from '../streams/ownDispatcher.ts';
-import { dropBody } from '../streams/readBody.ts';
 import { AlertWatch } from './alertWatch.ts';
+import { forChat, superviseDelivery } from './delivery.ts';
 import type { EarlierIncident } from './incident.ts';
 import { refusing } from './outages.ts';
 import { type AlertTarget, undeliveredAlerts } from './undelivered.ts';
@@ -59,7 +50,7 @@ export function superviseAlerts(
     },
     statistics,
   });
-  const delivery = superviseDelivery(runtime, { command, webhook });
+  const delivery = deliverAlerts(runtime, { command, webhook });
   const newsOf = (alert: OpenAlert): Told<FactOf<'alert.raised'>> =>
     newsOfAlert(alert, ruleOf(alert.integration) ?? defaultAlertRule, alertOrigin(runtime));
   runtime.join({
@@ -142,102 +133,34 @@ function alertOrigin({ name, store: storeOf }: Pick<Runtime, 'name' | 'store'>):
   };
 }
 
-/** A fact that is delivered, with a line for people: what chats show of a webhook. */
-type Delivered = Told<AlertNews> & { readonly text: string };
-
-/** From SIGTERM to SIGKILL: a proxy whose client leaves has 2 s before the client ends it. */
-const graceMs = 1000;
-/** Alerts that may wait for those before them. */
-const queueLength = 100;
-
-/**
- * Sends alerts and all-clears to a command and a webhook, each behind an integration of its own: with limits, a breaker and records.
- * Tells an alert that does not arrive as `alert.undelivered`.
- */
-function superviseDelivery(runtime: Runtime, { command, webhook }: Pick<CheckedAlerts, 'command' | 'webhook'>) {
-  const senders = new Map<AlertTarget, (news: Told<AlertNews>) => Promise<boolean>>();
-  const byCommand = command === undefined ? undefined : commandPath(runtime, command);
-  const byWebhook = webhook === undefined ? undefined : webhookPath(runtime, webhook);
-  if (byCommand !== undefined) {
-    const run = new CallableIntegration(byCommand);
-    deliver('command', (news) => run.call({ stdin: `${JSON.stringify(news)}\n` }, { label: news.alert }));
-  }
-  if (byWebhook !== undefined) {
-    const post = new CallableIntegration(byWebhook, 'idempotent');
-    deliver('webhook', (news) => post.call(news, { label: news.alert }));
+/** Sends alerts and all-clears to a command and a webhook. Tells an alert that does not arrive as `alert.undelivered`. */
+function deliverAlerts(runtime: Runtime, to: Pick<CheckedAlerts, 'command' | 'webhook'>) {
+  const senders = superviseDelivery<Told<AlertNews>>(runtime, to, deliveryNames);
+  for (const target of senders.keys()) {
+    // Not awaited by the bus: a delivery never rejects.
+    runtime.bus.on('alert.raised', (news) => void deliver(target, news));
+    runtime.bus.on('alert.cleared', (news) => void deliver(target, news));
   }
 
   return {
     /** Sends an alert that an earlier run could not, where it still goes. Never rejects. */
     async again(news: Told<FactOf<'alert.raised'>>, to: AlertTarget): Promise<void> {
-      if ((await senders.get(to)?.(news)) !== true) return;
+      if (!(await deliver(to, news))) return;
       const { alert, integration } = news;
       runtime.bus.tell({ type: 'alert.delivered_late', alert, integration, to });
     },
   };
 
-  function deliver(to: AlertTarget, send: (news: Delivered) => Promise<Outcome<unknown>>): void {
-    const hear = async (news: Told<AlertNews>): Promise<boolean> => {
-      const outcome = await send({ ...news, text: chatText(news) });
-      if (outcome.ok) return true;
-      const { alert, integration } = news;
+  async function deliver(to: AlertTarget, news: Told<AlertNews>): Promise<boolean> {
+    const { alert, integration } = news;
+    const outcome = await senders.get(to)?.({ ...news, text: chatText(news) }, alert);
+    if (outcome?.ok === false)
       runtime.bus.tell({ type: 'alert.undelivered', alert, integration, to, error: outcome.failure.message });
-      return false;
-    };
-    senders.set(to, hear);
-    // Not awaited by the bus: a delivery never rejects.
-    runtime.bus.on('alert.raised', (news) => void hear(news));
-    runtime.bus.on('alert.cleared', (news) => void hear(news));
+    return outcome?.ok === true;
   }
 }
 
 /** The line of an alert, in which what others have said mentions nobody in a chat and hides no link. */
 function chatText(news: AlertNews): string {
-  if (news.type === 'alert.cleared') return alertText(news);
-  const message = news.message.replaceAll('<', '‹').replaceAll('>', '›').replaceAll('@', '＠');
-  return alertText({ ...news, message });
-}
-
-/** Runs them one at a time and each once, in their order: the work a command has begun cannot be known. */
-function commandPath(runtime: Runtime, { attemptMs, ...command }: NonNullable<CheckedAlerts['command']>) {
-  const policy: PolicyInput = { ...policyOf(attemptMs), retry: { maxAttempts: 1 }, maxInFlight: 1 };
-  const options: SubprocessOptions = { ...command, agent: 'none', graceMs, policy };
-  return superviseSubprocess(runtime, deliveryNames.command, options, { serves: true, outlasts: true });
-}
-
-function webhookPath(runtime: Runtime, webhook: NonNullable<CheckedAlerts['webhook']>): CallPath<Delivered, void> {
-  const { url, headers, attemptMs } = webhook;
-  runtime.secrets.learn(headers);
-  const kept = new KeptConnections();
-  return superviseIntegration<Delivered, void>(runtime, {
-    name: deliveryNames.webhook,
-    about: { type: 'alert' },
-    serves: true,
-    outlasts: true,
-    onStop: () => kept.close(),
-    policy: runtime.policies.policyOf(deliveryNames.webhook, policyOf(attemptMs), 'sdk'),
-    async operation(news, { signal }: AttemptContext) {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(news),
-        // Followed, it would be asked for without its body, or its headers given to somebody else.
-        redirect: 'manual',
-        signal,
-        ...ownDispatcher(kept),
-      });
-      dropBody(response);
-      if (response.ok) return;
-      const { status, statusText } = response;
-      const hint =
-        status >= 300 && status < 400 ? ': redirects are not followed, name the address that it leads to' : '';
-      const message = `${`HTTP ${status} ${statusText}`.trimEnd()}${hint}`;
-      throw Object.assign(new Error(message), { status, headers: response.headers });
-    },
-  });
-}
-
-/** Waiting behind others counts towards the last limit alone. */
-function policyOf(attemptMs: number): PolicyInput {
-  return { limits: { idleMs: attemptMs, attemptMs, overallMs: 10 * attemptMs }, queueLength };
+  return alertText(news.type === 'alert.cleared' ? news : { ...news, message: forChat(news.message) });
 }

@@ -1,4 +1,5 @@
 import { superviseAlerts } from '../alerts/superviseAlerts.ts';
+import { tellQuestions } from '../alerts/tellQuestions.ts';
 import { createInspection } from '../inspector/inspection.ts';
 import { UserHooks } from '../integrations/hooks/userHooks.ts';
 import type { Clock } from '../policy/clock.ts';
@@ -39,6 +40,8 @@ export function gatewayScope(checked: CheckedGatewayOptions) {
   registry.join({ afterChildren: () => kept.stop() });
   const inspection = createInspection(runtime);
   const alerts = checked.alerts === undefined ? undefined : superviseAlerts(runtime, checked.alerts);
+  const { inbox } = checked;
+  if (typeof inbox === 'object' && inbox.notify !== undefined) tellQuestions(runtime, inbox.notify);
   const shown = registry.show({ methods: { inspect: () => inspection.open(), alerts: () => alerts?.open ?? [] } });
   registry.join({ afterChildren: () => inspection.close() });
 

@@ -28,7 +28,7 @@ const ownAlertCommandKeys = {
 
 const alertCommandKeys = { ...commandKeys, ...ownAlertCommandKeys };
 
-/** A command that gets each alert, and each all-clear, as a line of JSON on stdin. Never through a shell. */
+/** A command that gets each alert and each all-clear, or each question to a person, as a line of JSON on stdin. Never through a shell. */
 export interface AlertCommand extends CommandOptions, Given<typeof ownAlertCommandKeys> {}
 
 const alertWebhookKeys = {
@@ -50,29 +50,29 @@ const alertWebhookKeys = {
   attemptMs: duration({ default: usualMs, help: 'Limit on one attempt; there are four.' }),
 };
 
-/** Webhook to which each alert, and each all-clear, is sent as JSON with a POST. */
+/** Webhook to which each alert and each all-clear, or each question to a person, is sent as JSON with a POST. */
 export interface AlertWebhook extends Given<typeof alertWebhookKeys> {}
 
 type CheckedCommand = Values<typeof alertCommandKeys>;
 type CheckedWebhook = Values<typeof alertWebhookKeys>;
 
-const ownAlertsKeys = {
-  /** Started for each alert and each all-clear. @defaultValue none */
+/** Keys of a command and a webhook that are told something. @param what - each of what. */
+export const deliveryKeys = (what: string) => ({
+  /** Started for each of them. @defaultValue none */
   command: section(
     alertCommandKeys,
-    {
-      given: {} as AlertCommand,
-      help: 'A program that gets each alert, and each all-clear, as a line of JSON on stdin; no shell.',
-    },
+    { given: {} as AlertCommand, help: `A program that gets each ${what} as a line of JSON on stdin; no shell.` },
     commandRule,
   ),
-  /** Asked for each alert and each all-clear. @defaultValue none */
+  /** Asked for each of them. @defaultValue none */
   webhook: section(
     alertWebhookKeys,
-    { given: {} as AlertWebhook, help: 'Where each alert, and each all-clear, is sent as JSON with a POST.' },
+    { given: {} as AlertWebhook, help: `Where each ${what} is sent as JSON with a POST.` },
     webhookRule,
   ),
-};
+});
+
+const ownAlertsKeys = deliveryKeys('alert, and each all-clear,');
 
 const alertsKeys = { ...alertRuleKeys, ...ownAlertsKeys };
 
@@ -104,7 +104,7 @@ function webhookRule({ url, headers }: CheckedWebhook, tell: Tell): void {
   }
 }
 
-function isHttp(url: string): boolean {
+export function isHttp(url: string): boolean {
   return URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
 }
 

@@ -3,15 +3,37 @@ import type { Clock, Timer } from '../policy/clock.ts';
 import { read } from '../policy/failures/errorChain.ts';
 import type { Fact, KeptFacts } from '../policy/facts/facts.ts';
 import type { OrderResult } from '../policy/operatorOrder.ts';
-import { boolean, duration, either, type Given, section, type Values } from '../policy/options/optionKeys.ts';
+import { boolean, duration, either, type Given, section, text, type Values } from '../policy/options/optionKeys.ts';
 import { answerable, answerResult, questionText } from '../policy/records/question.ts';
 import type { PersonAnswer, Question, QuestionEnd, QuestionRecords } from '../policy/records/question.ts';
 import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import { boundedJson, boundedText, fromJson } from '../policy/text/storedJson.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { Asked, Asking, Inbox } from '../sessions/inbox.ts';
+import { deliveryKeys, isHttp } from './alertOptions.ts';
+
+const noticeKeys = {
+  ...deliveryKeys('new question to a person,'),
+  /**
+   * Address under which people reach `unwedge serve` or `unwedge dashboard` on the same store, `http:` or `https:`: what is told has a link below it that
+   * shows the question, and answers it once. @defaultValue no link
+   */
+  baseUrl: text({
+    form: isHttp,
+    expected: 'an http or https address',
+    help: 'Address of `unwedge serve` or the dashboard, as people reach it: what is told has a link that answers the question, once.',
+  }),
+};
+
+/** Programs and services that are told of each new question. */
+export interface InboxNotice extends Given<typeof noticeKeys> {}
+
+/** {@link InboxNotice}, checked. */
+export type CheckedNotice = Values<typeof noticeKeys>;
 
 const inboxKeys = {
+  /** Told of each new question. @defaultValue nobody */
+  notify: section(noticeKeys, { given: {} as InboxNotice, help: 'Who is told of each new question to a person.' }),
   /** Longest wait of a question that is given no other, in ms, above 0; then it is declined. @defaultValue 900000, 15 min */
   overallMs: duration({ default: 900_000, help: 'How long a question to a person waits for its answer.' }),
 };

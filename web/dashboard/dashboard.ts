@@ -12,7 +12,17 @@ import { Doorkeeper, type Right, type Visitor } from './doorkeeper.ts';
 import { Feed } from './feed.ts';
 import { dashboardPage } from './page/dashboardPage.ts';
 import { readEventId, readEventSearch, readLettersOf, readSessionId, readSpan, WrongParameter } from './parameters.ts';
-import { mostBulkBytes, readBody, readBulk, readBulkKey, readLogin, readOrder, readSubject } from './requests.ts';
+import {
+  mostBulkBytes,
+  readAnswer,
+  readBody,
+  readBulk,
+  readBulkKey,
+  readLogin,
+  readOrder,
+  readSubject,
+} from './requests.ts';
+import { answerLink, isQuestionLink } from './questionLink.ts';
 import type { Snapshot } from './snapshot.ts';
 import { lateModule } from '../../src/actors/process/face.ts';
 
@@ -71,6 +81,10 @@ export function createDashboard(options: DashboardOptions) {
     // Whoever may look may take home what they see; asked as an order is, since the gateways write for it.
     '/api/incident': { method: 'POST', right: 'read', answer: incident },
     '/api/order': orders(async ({ body, visitor: { by: who } }) => source.order({ ...readOrder(body), by: who })),
+    '/api/answer': orders(({ body, visitor: { by: who } }) => {
+      const { question, ...given } = readAnswer(body);
+      return source.answer(question, { ...given, by: who, way: 'page' });
+    }),
     '/api/orders': orders(
       ({ body, visitor: { by: who } }) => bulks.begin(readBulk(body).map((each) => ({ ...each, by: who }))),
       mostBulkBytes,
@@ -86,7 +100,8 @@ export function createDashboard(options: DashboardOptions) {
       return urlNow();
     },
     /** Tells whether a path is one of its own. */
-    has: (pathname: string): boolean => pathname === '/' || pathname === '/login' || Object.hasOwn(routes, pathname),
+    has: (pathname: string): boolean =>
+      pathname === '/' || pathname === '/login' || isQuestionLink(pathname) || Object.hasOwn(routes, pathname),
     /** Answers a request; rejects with nothing. */
     answer,
     /** Lets every viewer go. */
@@ -101,6 +116,7 @@ export function createDashboard(options: DashboardOptions) {
     const method = request.method ?? 'GET';
     if (pathname === '/')
       return method === 'GET' ? sendPage(response, dashboardPage()) : refuse(response, 405, 'Method Not Allowed');
+    if (isQuestionLink(pathname)) return answerLink(request, response, { source, now: () => clock.wallNow() });
     if (pathname === '/login' && method === 'POST') return login(request, response);
     const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
     if (route === undefined) return refuse(response, 404, 'Not Found');

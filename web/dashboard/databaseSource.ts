@@ -8,7 +8,7 @@ import {
   readWhyAnswer,
 } from '../../src/control/face.ts';
 import type { Incident } from '../../incident/incident.ts';
-import type { CallFiguresRow, MetricFamily } from '../../src/policy/records/face.ts';
+import type { CallFiguresRow, MetricFamily, PersonAnswer, Question } from '../../src/policy/records/face.ts';
 import type { Clock, OrderResult } from '../../src/policy/face.ts';
 import type { Order } from '../../operator/order.ts';
 import { type AskedRuntime, askRuntimes, askSessions, pidsOfAnswers } from '../../operator/askRuntimes.ts';
@@ -79,6 +79,7 @@ export class DatabaseSource {
       status: await reader.status(at),
       alerts: await withNotes(reader, await reader.alerts(at), at, this.#names.show),
       letters: await reader.deadLetters(),
+      questions: (await reader.questions()).filter(({ deadlineAt }) => deadlineAt > at),
       figures: isFresh ? kept : { at, rows: await reader.statistics(at - spanMs) },
     }));
     this.#figures.set(spanMs, found.figures);
@@ -97,6 +98,7 @@ export class DatabaseSource {
     const { rows, at: figuresAt } = found.figures;
     return assemble({
       ...{ ...found, letters: this.#names.in(found.letters), figures: rows, figuresAt },
+      questions: this.#names.in(found.questions),
       ...{ at, spanMs, asked, trees, whys: this.#names.in(whys), watched, frozenSince, pending, hurt },
       ...{ times: this.#times, shown: this.#names.show, recorded: (shown) => this.#names.recorded(shown) },
     });
@@ -176,6 +178,16 @@ export class DatabaseSource {
     // Loaded now: few ever need it.
     const { gatherIncident } = await gatherModule();
     return this.#read((reader) => gatherIncident(reader, id, { now: this.#clock.wallNow(), asked }));
+  }
+
+  /** See {@link StoreReader.questionOfLink}. */
+  questionOfLink(id: string, signed: string): Promise<Question | undefined> {
+    return this.#read((reader) => reader.questionOfLink(id, signed));
+  }
+
+  /** Answers a question of the inbox. */
+  answer(question: string, answer: PersonAnswer): Promise<OrderResult> {
+    return this.#read((reader) => reader.answerQuestion(question, answer, Math.round(this.#clock.wallNow())));
   }
 
   /** Never rejects: what could not be done is said. */

@@ -2,6 +2,7 @@ import { type Order, type OrderName, orderNames } from '../../operator/order.ts'
 import { checkName, checkText } from '../../src/policy/options/face.ts';
 import { show } from '../../src/policy/text/face.ts';
 import type { IncomingMessage } from 'node:http';
+import type { PersonAnswer } from '../../src/policy/records/face.ts';
 
 /** Orders about something of a session: its rule, its call, its message; and what is put off for a time. */
 const targeted = new Set<OrderName>(['fire', 'stop_retrying', 'hold', 'let_go_on', 'send_again', 'drop', 'snooze']);
@@ -40,6 +41,20 @@ export function readBulk(body: unknown): readonly Omit<Order, 'by'>[] {
 /** Reads which order on many is to stop. @throws TypeError or RangeError for what is no key. */
 export function readBulkKey(body: unknown): string {
   return checkName('key', fieldsOf(body)['key']);
+}
+
+/** Reads an answer to a question. @throws TypeError or RangeError for what is none. */
+export function readAnswer(body: unknown): Pick<PersonAnswer, 'decision' | 'value' | 'reason'> & { question: string } {
+  const { question, decision, value, why } = fieldsOf(body);
+  const reason = readWhy({ why }).why;
+  if (decision !== 'accept' && decision !== 'decline')
+    throw new RangeError(`Expected \`decision\` to be accept or decline, got ${show(decision)}`);
+  return {
+    question: checkName('question', question),
+    decision,
+    value: decision === 'accept' ? value : undefined,
+    reason,
+  };
 }
 
 /** Reads the subject of an incident. @throws TypeError or RangeError for what is no name or id. */
@@ -81,8 +96,18 @@ const usualBytes = 16_384;
 
 /** The body of a request as JSON. @throws TypeError for one that is none, or is sent as another type, as forms of other sites would be. */
 export async function readBody(request: IncomingMessage, mostBytes = usualBytes): Promise<unknown> {
-  const type = request.headers['content-type'] ?? '';
-  if (!/^application\/json *(?:;|$)/i.test(type)) throw new TypeError('The body has to be sent as application/json.');
+  const text = await readText(request, 'application/json', mostBytes);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new TypeError('The body is no JSON.');
+  }
+}
+
+/** The body of a request of this type. @throws TypeError for another type, RangeError for more bytes. */
+export async function readText(request: IncomingMessage, type: string, mostBytes = usualBytes): Promise<string> {
+  const [given = ''] = (request.headers['content-type'] ?? '').split(';');
+  if (given.trim().toLowerCase() !== type) throw new TypeError(`The body has to be sent as ${type}.`);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -90,9 +115,5 @@ export async function readBody(request: IncomingMessage, mostBytes = usualBytes)
     if (bytes > mostBytes) throw new RangeError(`A body may have ${mostBytes} bytes.`);
     chunks.push(chunk);
   }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
-  } catch {
-    throw new TypeError('The body is no JSON.');
-  }
+  return Buffer.concat(chunks).toString('utf8');
 }

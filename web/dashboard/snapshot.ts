@@ -1,5 +1,5 @@
 import type { LiveIntegration } from '../../src/control/face.ts';
-import type { BreakerCause, ReportEntry } from '../../src/policy/records/face.ts';
+import type { BreakerCause, Question, ReportEntry } from '../../src/policy/records/face.ts';
 import type { OrderName } from '../../operator/order.ts';
 import type { AlertNote } from '../../reader/alertNote.ts';
 import type { BulkProgress } from '../../operator/bulkOrder.ts';
@@ -113,7 +113,7 @@ export interface Wait {
     | 'recovering';
   /** Name of the integration, session or gateway. */
   readonly name: string;
-  readonly of: 'integration' | 'session' | 'gateway' | 'letters';
+  readonly of: 'integration' | 'session' | 'gateway' | 'letters' | 'question';
   /** Text in one sentence. */
   readonly text: string;
   /** The last error, in the words of the other side. */
@@ -124,6 +124,8 @@ export interface Wait {
   readonly since?: number | undefined;
   /** Order that helps. @defaultValue a look at it */
   readonly order?: 'restart' | 'reset' | 'budget' | undefined;
+  /** Question of the inbox that can be answered here. */
+  readonly question?: Pick<Question, 'id' | 'form'> | undefined;
   /** Limit that the order proposes. */
   readonly target?: string | undefined;
 }

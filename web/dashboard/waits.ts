@@ -1,7 +1,7 @@
-import type { BreakerCause } from '../../src/policy/records/face.ts';
+import type { BreakerCause, Question } from '../../src/policy/records/face.ts';
 import { breakerRuleText } from '../../src/policy/face.ts';
 import { higherLimit } from '../../src/policy/text/face.ts';
-import { type HurtSessions, hurtText, type Need, needsOf, waitsForBudget } from '../../operator/needs.ts';
+import { askingHere, type HurtSessions, hurtText, type Need, needsOf, waitsForBudget } from '../../operator/needs.ts';
 import type { AskedRuntime } from '../../operator/askRuntimes.ts';
 import type { SessionWhy, ToolCallWhy } from '../../src/sessions/face.ts';
 import type { DeadLetterRecord } from '../../reader/storeReader.ts';
@@ -27,6 +27,8 @@ export interface WaitSources {
   readonly dead: readonly DeadLine[];
   /** Messages that nobody will process unless a person sends them again. */
   readonly letters: readonly Pick<DeadLetterRecord, 'session' | 'postedAt' | 'endedAt'>[];
+  /** Open questions of the inbox. @defaultValue none */
+  readonly questions?: readonly Question[] | undefined;
   /** Sessions that open circuits hurt. @defaultValue none is known */
   readonly hurt?: HurtSessions | undefined;
   /** Names as they may be shown; all but those of trees are so already. */
@@ -46,10 +48,11 @@ const longSilenceMs = 10_000;
 
 /** Lists what waits now, for a person or for a rule. The wait that a rule will end soonest stands first among its kind. */
 export function waitsOf(sources: WaitSources): readonly Wait[] {
+  const { questions: asked = [] } = sources;
   const needs = needsOf({
     ...{ now: sources.at, dead: sources.dead, letters: sources.letters.length, hurt: sources.hurt ?? new Map() },
     frozen: sources.runtimes.filter(({ isFrozen }) => isFrozen === true),
-    questions: sources.whys.flatMap(({ session, questions }) => questions.map(() => session)),
+    questions: [...asked.map(({ session, asker }) => session ?? asker), ...askingHere(sources.whys)],
     whys: sources.whys,
     circuits: sources.integrations.map((each) => ({
       ...each,
@@ -64,6 +67,7 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
   const alerted = new Set(needs.flatMap(({ kind, name }) => (kind === 'alert' ? [name] : [])));
   const children = sources.trees.flatMap(({ answer }) => (answer === undefined ? [] : [...childrenOf(answer)]));
   const waits = [
+    ...asked.map(questionWait),
     ...sources.dead.map((each) => deadWait(each, sources.pending)),
     ...sources.runtimes.filter(({ isFrozen }) => isFrozen === true).map((each) => frozenWait(each, sources)),
     ...sources.integrations
@@ -83,6 +87,16 @@ export function waitsOf(sources: WaitSources): readonly Wait[] {
     ({ state, integration }) => state !== 'cleared' && alerted.has(integration) && !told.has(integration),
   );
   return [...waits, ...letters, ...alerts.map(alertWait)];
+}
+
+/** A person can answer it on the page, until its deadline. */
+function questionWait({ id, asker, session, what, detail, form, askedAt, deadlineAt }: Question): Wait {
+  return {
+    ...{ key: `asked ${id}`, name: session ?? asker, of: session === undefined ? 'question' : 'session' },
+    ...{ needsPerson: true, sign: 'asks', text: `${asker === session ? 'Asks' : `${asker} asks`} a person: ${what}` },
+    ...{ error: detail === undefined ? undefined : JSON.stringify(detail), question: { id, form } },
+    ...{ since: askedAt, rule: 'Declined', endsAt: deadlineAt },
+  };
 }
 
 /** An open circuit that has raised an alert is somebody's matter, though a probe may end it. */
@@ -211,7 +225,8 @@ function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wai
   const { session: name, turn, questions, calls, next, spinning, recovering = [] } = why;
   const [open] = recovering;
   if (open !== undefined) return [recoveryWait(name, open, recovering.length, { at, times })];
-  const asks = questions.map((question, index): Wait => {
+  const own = questions.filter(({ inbox }) => inbox !== true);
+  const asks = own.map((question, index): Wait => {
     const key = `question ${name} ${index}`;
     return {
       ...{ key, name, of: 'session', needsPerson: true, sign: 'asks', text: `Asks a person: ${question.what}` },
@@ -222,7 +237,7 @@ function sessionWaits(why: SessionWhy, { at, times }: WaitSources): readonly Wai
       since: times.of(`since ${key}`, at - question.sinceMs),
     };
   });
-  if (asks.length > 0 || turn === undefined) return asks;
+  if (questions.length > 0 || turn === undefined) return asks;
   const key = `session ${name}`;
   const base = { key, name, of: 'session', since: times.of(`since ${key}`, at - turn.sinceMs) } as const;
   const unpaid = waitsForBudget(why);

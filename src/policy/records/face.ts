@@ -38,6 +38,7 @@ export {
   type QuestionEnd,
   answerable,
   answerResult,
+  questionText,
   shownQuestion,
 } from './question.ts';
 export { StallRecord } from './stallRecord.ts';

@@ -64,6 +64,8 @@ export interface QuestionRecords {
   open(): Promise<readonly Question[]>;
   /** Those whose ids begin so, at most 2. */
   named(prefix: string): Promise<readonly Question[]>;
+  /** Signs the id of a question for a link to it, by a secret of the store, which is made where there is none; undefined where that cannot be. */
+  sign(id: string): Promise<string | undefined>;
 }
 
 /** The question when somebody asks in its place; the same where that changes nothing. */

@@ -270,6 +270,19 @@ CREATE INDEX {question_open|unwedge_questions_open} ON uw.question (asked_at) WH
     session: { of: 't.session = :session' },
   },
 
+  // Secrets of the store itself, made when they are first needed: its links are signed with one.
+  secret: {
+    file: 'unwedge_secrets',
+    since: { file: 18, server: 5 },
+    columns: `
+  name text,
+  value text NOT NULL,`,
+    key: 'name',
+    move: { what: 'secrets of links', shared: true },
+    prune: { kept: 'one for each name' },
+    session: { none: 'is of the store' },
+  },
+
   // Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. A file has the calls of no session, as JSON.
   runtime: {
     file: 'unwedge_runtimes',

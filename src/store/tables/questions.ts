@@ -1,3 +1,4 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   askedAgain,
   endedBy,
@@ -46,13 +47,50 @@ const named = statement(
   `SELECT * FROM uw.question WHERE id >= :prefix AND id < :prefix || 'g' ORDER BY id LIMIT 2`,
 );
 
+const makeSecret = statement(
+  'make_secret',
+  'name text, value text',
+  insertInto('uw.secret', 'name text, value text', 'ON CONFLICT DO NOTHING', 'name'),
+  order,
+);
+const secret = statement(
+  'secret',
+  'name text',
+  `SELECT {w.ord, |}s.value FROM {w, |}uw.secret s WHERE s.name = :name`,
+  order,
+);
+const readSecret = statement('read_secret', 'name text', 'SELECT value FROM uw.secret WHERE name = :name');
+
 /** An engine's questions, over its tables. */
 export function questionRows(tables: Pick<Tables, 'transact' | 'read'>): QuestionRecords {
   return {
     ask: (question) => tables.transact(() => askInStore(question)),
     end: (id, end, wallNow) => tables.transact(() => endInStore(id, end, wallNow)),
+    async sign(id) {
+      const value = randomBytes(32).toString('base64url');
+      const rows = await tables.transact(() => secretOfLinks(value));
+      return rows && signature(rows[0], id);
+    },
     ...questionReads(tables.read),
   };
+}
+
+function* secretOfLinks(value: string): Work<readonly Row[]> {
+  yield step(makeSecret, 'secret', { name: 'links', value });
+  return yield step(secret, 'secret', { name: 'links' });
+}
+
+const signature = (row: Row | undefined, id: string): string | undefined =>
+  row && createHmac('sha256', String(row['value'])).update(`question ${id}`).digest('base64url');
+
+/** Finds the question of a link, however it ended; undefined for a signature that is not its own, which takes as long where there is no such question. */
+export async function questionOfLink(read: Read, id: string, signed: string): Promise<Question | undefined> {
+  const [row] = await read(readSecret, { name: 'links' });
+  const [own, given] = [signature(row, id) ?? '', signed].map((text) => createHash('sha256').update(text).digest());
+  const found = (await read(named, { prefix: id })).map(questionIn).find((each) => each.id === id);
+  return row !== undefined && own !== undefined && given !== undefined && timingSafeEqual(own, given)
+    ? found
+    : undefined;
 }
 
 export const questionReads = (read: Read): Pick<QuestionRecords, 'open' | 'named'> => ({
@@ -118,5 +156,7 @@ export function memoryQuestions(): QuestionRecords {
     },
     open: async () => within(({ state }) => state === 'open'),
     named: async (prefix) => within(({ id }) => id.startsWith(prefix)).slice(0, 2),
+    // Nobody else could read its questions.
+    sign: async () => undefined,
   };
 }

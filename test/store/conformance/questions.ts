@@ -101,6 +101,15 @@ export function keepsQuestions(engine: Engine): void {
       });
     });
 
+    it('[G-17] are signed by one secret of the store, whoever signs; in memory, where nobody else could read them, they are not', async () => {
+      const { within, first, other } = await start(engine);
+      const signed = await Promise.all([within(first.sign('a1')), within(other.sign('a1')), within(first.sign('a2'))]);
+      const [one, same, another] = signed;
+      expect(one).toEqual(same);
+      expect(engine.isShared).toBe(/^[\w-]{43}$/.test(one ?? ''));
+      expect(engine.isShared).toBe(one !== another);
+    });
+
     it('[G-17] are found by the beginning of their id', async () => {
       const { within, first } = await start(engine);
       for (const id of ['abc1', 'abd2', 'ff01']) await within(first.ask(question({ id, place: id })));

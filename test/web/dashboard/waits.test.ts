@@ -1,3 +1,4 @@
+import type { Question } from '../../../src/index.ts';
 import { budgetSpentText, budgetWaitText } from '../../../src/policy/text/budgetText.ts';
 import { describe, expect, it } from 'vitest';
 import type { IntegrationLine } from '../../../web/dashboard/snapshot.ts';
@@ -45,6 +46,31 @@ describe('what waits', () => {
   it('[O-13] is nothing where all goes well', () => {
     expect(waits({ integrations: [integration({})], trees: [tree({})], whys: [busy] })).toEqual([]);
     expect(waits({ whys: [{ ...busy, calls: [call('in_flight', 1, 9999)] }] })).toEqual([]);
+  });
+
+  it('[G-17] [O-13] is first a question of the inbox, once, with what answers it and its deadline', () => {
+    const question: Question = {
+      ...{ id: 'a1', place: 'p', waiter: 'w', source: 'ask', asker: 'agent:main', session: 'agent:main' },
+      ...{ what: 'which host?', form: { is: 'text' }, askedAt: at - 5000, deadlineAt: at + 60_000, state: 'open' },
+    };
+    const approval: Question = { ...question, id: 'a2', asker: 'deploys', session: undefined, detail: { host: 'a' } };
+    const asked = { question: 'a1', inbox: true, what: 'which host?', sinceMs: 5000, deadlineInMs: 60_000 } as const;
+    const found = waits({
+      questions: [question, approval],
+      whys: [{ ...busy, questions: [asked] }],
+      integrations: [integration({ circuit: 'isolated' })],
+    });
+    expect(found).toMatchObject([
+      {
+        ...{ name: 'agent:main', of: 'session', needsPerson: true, sign: 'asks', text: 'Asks a person: which host?' },
+        ...{ question: { id: 'a1', form: { is: 'text' } }, since: at - 5000, rule: 'Declined', endsAt: at + 60_000 },
+      },
+      { name: 'deploys', of: 'question', text: 'deploys asks a person: which host?', error: '{"host":"a"}' },
+      { sign: 'isolated' },
+    ]);
+    expect(waits({ whys: [{ ...busy, questions: [{ ...asked, inbox: undefined }] }] })).toMatchObject([
+      { text: 'Asks a person: which host?', rule: 'Given up' },
+    ]);
   });
 
   it('[O-13] [G-15] [G-16] is a session that spins, with what was answered last, and one whose budget is spent', () => {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../../src/policy/failures/face.ts';
 import { followAddress } from './route.ts';
 import type { OrderResult } from '../../../src/policy/face.ts';
+import type { PersonAnswer, Question } from '../../../src/policy/records/face.ts';
 import type { Order, OrderName } from '../../../operator/order.ts';
 
 /** Gets what the server has under a path. @throws Error that says what the server said. */
@@ -13,6 +14,23 @@ export async function get<T>(path: string): Promise<T> {
 /** Gives an order; the name twice, as it was confirmed. Never rejects. */
 export function give(order: OrderName, name: string, why: string, target?: string): Promise<OrderResult> {
   return command('/api/order', { order, name, target, confirm: name, why });
+}
+
+/** Answers a question of the inbox. @param value - as it was typed; of `fields` as JSON. Never rejects. */
+export async function answerQuestion(
+  question: string,
+  decision: PersonAnswer['decision'],
+  why: string,
+  typed: string,
+  form: Question['form']['is'],
+): Promise<OrderResult> {
+  try {
+    const value: unknown =
+      typed === '' || form === 'decision' ? undefined : form === 'fields' ? JSON.parse(typed) : typed;
+    return await command('/api/answer', { question, decision, value, why });
+  } catch {
+    return { ok: false, text: 'Not answered: the fields have to be JSON.' };
+  }
 }
 
 /** Gives one order about many; their number once more, as it was confirmed. Never rejects. */

@@ -20,8 +20,14 @@ interface AskProps {
   readonly after: readonly Consequence[];
   /** Word to type before it can be done. @defaultValue nothing */
   readonly word?: string | undefined;
-  /** Value that is asked for, with what stands there at first. @defaultValue none is */
-  readonly field?: { readonly label: string; readonly first: string } | undefined;
+  /** Value that is asked for, with what stands there at first, one of the options where there are any. @defaultValue none is */
+  readonly field?:
+    | {
+        readonly label: string;
+        readonly first: string;
+        readonly options?: readonly { readonly id: string; readonly name?: string | undefined }[] | undefined;
+      }
+    | undefined;
   /** Does it. Never rejects. @param value - of the field, where there is one. */
   readonly act: (why: string, value: string) => Promise<void>;
   readonly close: () => void;
@@ -74,7 +80,17 @@ export function Ask({
         {field !== undefined && (
           <label>
             {field.label}
-            <input value={value} onInput={(event) => setValue(event.currentTarget.value)} spellcheck={false} />
+            {field.options === undefined ? (
+              <input value={value} onInput={(event) => setValue(event.currentTarget.value)} spellcheck={false} />
+            ) : (
+              <select value={value} onChange={(event) => setValue(event.currentTarget.value)}>
+                {field.options.map(({ id, name = id }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
           </label>
         )}
         <label>

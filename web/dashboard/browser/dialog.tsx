@@ -36,6 +36,7 @@ export const verbs: Readonly<Record<OrderName, string>> = {
   let_go_on: 'Let go on',
   send_again: 'Send again',
   drop: 'Drop',
+  forget: 'Forget',
   acknowledge: 'Acknowledge the alert of',
   snooze: 'Snooze the alert of',
 };
@@ -168,6 +169,8 @@ function consequences({ order, name, of, target, again = [] }: Wish): readonly C
       ];
     case 'drop':
       return [['cross', 'bad', 'It is never delivered, and cannot be sent again.']];
+    case 'forget':
+      return [['cross', 'bad', 'All that is kept of it is erased.']];
     case 'restart': {
       if (session !== undefined) {
         const isIdle = session.state === 'idle' || session.state === 'recovering';

@@ -3,6 +3,7 @@ import { Alerts } from './alerts.tsx';
 import { Bars } from './bars.tsx';
 import { Head } from './box.tsx';
 import { BulkDialog, Bulks } from './bulkBar.tsx';
+import { AnswerDialog } from './answer.tsx';
 import { OrderDialog, told } from './dialog.tsx';
 import { Events } from './events.tsx';
 import { Glyph } from './glyph.tsx';
@@ -41,6 +42,7 @@ export function Shell() {
         {head.value === undefined ? <Loading /> : <View key={`${view} ${subject ?? ''}`} />}
       </main>
       <OrderDialog />
+      <AnswerDialog />
       <BulkDialog />
       <Help />
       <Announcement />

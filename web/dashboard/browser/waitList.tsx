@@ -1,4 +1,5 @@
 import type { Wait } from '../snapshot.ts';
+import { AnswerButtons } from './answer.tsx';
 import { OrderButton } from './dialog.tsx';
 import { ended, type EndedWait, hold, staysShown } from './endedWaits.ts';
 import { Glyph } from './glyph.tsx';
@@ -47,7 +48,10 @@ export function waitsShown(needsPerson: boolean): {
 export function WaitList({ needsPerson, none }: WaitListProps) {
   const { waiting, over } = waitsShown(needsPerson);
   const sorted = [...waiting, ...over].sort(
-    (one, other) => (one.endsAt ?? Infinity) - (other.endsAt ?? Infinity) || (one.key < other.key ? -1 : 1),
+    (one, other) =>
+      Number(other.question !== undefined) - Number(one.question !== undefined) ||
+      (one.endsAt ?? Infinity) - (other.endsAt ?? Infinity) ||
+      (one.key < other.key ? -1 : 1),
   );
   const { keys, on } = useSteady(sorted.map(({ key }) => key));
   if (keys.length === 0) return <p class="in dim">{none}</p>;
@@ -92,11 +96,14 @@ function WaitRow({ of: key }: { readonly of: string }) {
       </div>
       {over === undefined ? <Rule {...wait} /> : <Over {...over} />}
       <div class="a">
-        {wait.order === undefined ||
-        of === 'gateway' ||
-        of === 'letters' ||
-        over !== undefined ||
-        right.value !== 'all' ? (
+        {wait.question !== undefined && over === undefined ? (
+          <AnswerButtons question={wait.question} text={text} />
+        ) : wait.order === undefined ||
+          of === 'gateway' ||
+          of === 'letters' ||
+          of === 'question' ||
+          over !== undefined ||
+          right.value !== 'all' ? (
           <a class="btn" href={target}>
             Open
           </a>
@@ -115,6 +122,8 @@ function targetOf({ of, name }: Wait): string {
       return href('processes');
     case 'letters':
       return href('letters');
+    case 'question':
+      return href('overview');
     case 'session':
       return href('sessions', name);
     case 'integration':

@@ -1,0 +1,28 @@
+import type { FactOf, Told } from '../policy/facts/facts.ts';
+import { sanitize } from '../policy/text/sanitize.ts';
+import type { CheckedNotice } from '../runtime/inbox.ts';
+import type { Runtime } from '../runtime/runtime.ts';
+import { forChat, superviseDelivery } from './delivery.ts';
+
+const names = { command: 'inbox:command', webhook: 'inbox:webhook' } as const;
+
+/** A question as people are told of it. */
+type QuestionNews = Told<FactOf<'question.asked'>> & {
+  /** Address that shows it, and answers it once. @defaultValue there is none: no `baseUrl` is given */
+  readonly link?: string | undefined;
+};
+
+/** Tells a command and a webhook of each new question of the inbox. One that does not arrive is a failed call, on record. */
+export function tellQuestions(runtime: Runtime, { command, webhook, baseUrl }: CheckedNotice): void {
+  const senders = superviseDelivery<QuestionNews>(runtime, { command, webhook }, names);
+  // Not awaited by the bus: neither the signature nor a delivery rejects.
+  runtime.bus.on('question.asked', async (fact) => {
+    const { question, asker, what, deadlineAt } = fact;
+    const signed = baseUrl === undefined ? undefined : await runtime.store()?.questions.sign(question);
+    const link = signed && `${baseUrl?.replace(/\/+$/, '')}/inbox/${question}/${signed}`;
+    const until = new Date(deadlineAt).toISOString().replace(/\.\d+Z$/, 'Z');
+    const said = `${forChat(sanitize(`${asker} asks a person until ${until}: ${what}`))}; answer: `;
+    const text = said + (link ?? `unwedge inbox answer ${question.slice(0, 8)}`);
+    for (const send of senders.values()) void send({ ...fact, link, text }, question);
+  });
+}
