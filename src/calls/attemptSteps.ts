@@ -109,7 +109,7 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
       // Work that ends because it was told to is no result that came late.
       records.attemptWasLate(attempt, facts.message);
     }
-    if (attempt.givenUp?.kept === true) this.reconciling.keptFailed(attempt, facts);
+    if (attempt.givenUp?.kept === true) this.reconciling.kept.failed(attempt, facts);
     queue.leave();
   }
 
@@ -141,7 +141,7 @@ export class AttemptSteps<I, O> implements AdmittedCalls<I, O> {
       const judged = this.lifecycle.endOf(call, knownAtEnd(call, facts));
       const { reconcile, keep } = call.settings;
       if (isTried && (reconcile ?? keep) !== undefined) this.reconciling.attemptEnded(call, judged);
-      else if (call.waiting === 'reconciling' && isCalledOff(facts)) this.reconciling.calledOff(call);
+      else if (call.waiting === 'reconciling' && isCalledOff(facts)) this.reconciling.kept.calledOff(call);
       this.settlement.fail(call, judged);
     }
   }

@@ -259,7 +259,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
       // The reset comes first: the failures of the calls that end then belong to an old generation and count for nothing, and calls that
       // wait for a probe are not refused when that probe ends.
       this.#reset();
-      for (const attempt of this.state.kept.list()) this.steps.reconciling.keepingOver(attempt);
+      for (const attempt of this.state.kept.list()) this.steps.reconciling.kept.over(attempt);
       this.state.queue.each(calls, (call) => this.steps.end(call, refusal.restarted(this.name)));
     });
   }

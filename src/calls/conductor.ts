@@ -129,7 +129,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
 
   /** Work was kept for as long as it is kept. */
   keepingOver(attempt: Attempt<Call<I, O>>): void {
-    this.state.queue.change(() => this.steps.reconciling.keepingOver(attempt));
+    this.state.queue.change(() => this.steps.reconciling.kept.over(attempt));
   }
 
   /** It is known whether a suspect server lives. */

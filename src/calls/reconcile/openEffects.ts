@@ -252,3 +252,13 @@ export function inputKeyOf(tool: string | undefined, input: unknown): string | u
         .update(`${tool ?? ''}\n${text}`)
         .digest('base64');
 }
+
+/** The open effect that a call is about, or waits for. The progress of a call is kept without its types. */
+export function effectOf<I, O>({ progress }: Call<I, O>): OpenEffect<I, O> | undefined {
+  return progress.openEffect as OpenEffect<I, O> | undefined;
+}
+
+/** Notes it. */
+export function setEffect<I, O>(call: Call<I, O>, effect: OpenEffect<I, O> | undefined): void {
+  call.ownProgress().openEffect = effect;
+}

@@ -1,15 +1,14 @@
-import type { FactMap } from '../../policy/facts/facts.ts';
-import type { FailureFacts, FailureKind, Outcome } from '../../policy/failures/failure.ts';
+import type { FailureFacts, Outcome } from '../../policy/failures/failure.ts';
 import type { Finding } from '../../policy/reconcileMatch.ts';
-import { leavesEffectOpen, mayRetry } from '../../policy/failures/repetition.ts';
-import { formatDuration } from '../../policy/text/duration.ts';
+import { leavesEffectOpen } from '../../policy/failures/repetition.ts';
 import type { AdmissionSteps } from '../admissionSteps.ts';
 import type { Attempt } from '../attempt.ts';
 import type { AttemptLifecycle } from '../attemptLifecycle.ts';
 import type { Call } from '../call.ts';
-import { inputKeyOf, type KeptCall, type Loss, OpenEffect } from './openEffects.ts';
+import { agedHow, isRead, keptCallOf, keptRule, KeptSteps } from './keptSteps.ts';
+import { effectOf, inputKeyOf, type Loss, OpenEffect, setEffect } from './openEffects.ts';
 import type { PathState } from '../pathState.ts';
-import { type AskingRule, foundFacts } from '../../policy/reconciler.ts';
+import { foundFacts } from '../../policy/reconciler.ts';
 import { ProbeSteps } from './probeSteps.ts';
 import * as refusal from '../refusal.ts';
 import type { Settlement } from '../settlement.ts';
@@ -31,7 +30,8 @@ export class ReconcileSteps<I, O> {
   readonly #state: PathState<I, O>;
   readonly #settlement: Settlement<I, O>;
   readonly #admission: AdmissionSteps<I, O>;
-  readonly #lifecycle: AttemptLifecycle<I, O>;
+  /** Those of calls that are kept. */
+  readonly kept: KeptSteps<I, O>;
   readonly #decide: Decide<I, O>;
   readonly #probes: ProbeSteps<I, O>;
 
@@ -43,7 +43,13 @@ export class ReconcileSteps<I, O> {
     this.#state = state;
     this.#settlement = settlement;
     this.#admission = admission;
-    this.#lifecycle = lifecycle;
+    this.kept = new KeptSteps(state, lifecycle, {
+      settle: (effect, finding) => this.#settle(effect, finding),
+      end: (call, finding) => this.#end(call, finding),
+      letGo: (call, effect) => this.#letGo(call, effect),
+      remember: (effect, finding) => this.#remember(effect, finding),
+      decide,
+    });
     this.#decide = decide;
     this.#probes = new ProbeSteps(state, (effect, finding) => this.#settle(effect, finding));
     settlement.reconciled = (call, outcome) => this.#callSettled(call, outcome);
@@ -55,7 +61,7 @@ export class ReconcileSteps<I, O> {
     const effect = this.#open(call, facts, now);
     if (effect === undefined) return false;
     // Out of time: the question goes on behind it.
-    const due = effect.phase === 'kept' ? this.#patience(effect, now) : call.overallDue;
+    const due = effect.phase === 'kept' ? this.kept.patience(effect, now) : call.overallDue;
     if (now >= due) this.#settlement.fail(call, facts);
     else this.#state.waiting.add(call, 'reconciling', due);
     return true;
@@ -73,52 +79,9 @@ export class ReconcileSteps<I, O> {
     const isIts = effect?.call === call && effect.isAsked && effect.loss.attempt === number;
     if (effect === undefined || (!isIts && effect.kept !== attempt)) return false;
     const isWaitedFor = call.waiting === 'reconciling';
-    this.#leave(effect, 'answered');
+    this.kept.leave(effect, 'answered');
     this.#settle(effect, { verdict: 'done', how: 'its answer came late', result: { value } });
     return isWaitedFor;
-  }
-
-  /** The work of an attempt that is kept ended with a failure. */
-  keptFailed(attempt: Attempt<Call<I, O>>, facts: FailureFacts): void {
-    const { call } = attempt;
-    const effect = effectOf(call);
-    if (effect?.kept !== attempt) return;
-    const { keep } = call.settings;
-    const isLost = facts.outcome === 'unknown' && endsWork.has(facts.kind);
-    this.#leave(effect, isLost ? 'lost' : 'failed');
-    const { message } = facts;
-    if (isLost) this.#ended(effect, { verdict: 'unknown', how: `its work ended without an answer: ${message}` }, facts);
-    else {
-      if ((call.settled || call.failed) && keep?.failed !== undefined) this.#state.queue.call(keep.failed, facts);
-      this.#ended(
-        effect,
-        { verdict: 'done', how: `it answered late with a failure: ${message}`, failed: facts },
-        facts,
-      );
-    }
-  }
-
-  /** Nobody waits for the answer of an attempt any more that was kept for so long. */
-  keepingOver(attempt: Attempt<Call<I, O>>): void {
-    const effect = effectOf(attempt.call);
-    if (effect?.kept !== attempt) return;
-    this.#leave(effect, 'expired');
-    const { kept: _, ...facts } = effect.loss.facts;
-    this.#ended(effect, { verdict: 'unknown', how: 'no answer came for as long as it was kept' }, facts);
-  }
-
-  /** A call that waits for one that is kept is called off: that is no longer wanted, unless others wait for it. */
-  calledOff(call: Call<I, O>): void {
-    const effect = effectOf(call);
-    if (effect?.phase !== 'kept') return;
-    effect.held.delete(call);
-    const others = [effect.call, ...effect.held].filter((each) => each !== call && each.waiting === 'reconciling');
-    if (others.length > 0) return;
-    const given = effect.call.settings.keep?.given;
-    if (given !== undefined) this.#state.queue.call(given, undefined);
-    this.#leave(effect, 'cancelled');
-    effect.phase = 'over';
-    this.#state.openEffects.delete(effect);
   }
 
   /**
@@ -150,7 +113,7 @@ export class ReconcileSteps<I, O> {
     call.ownProgress().joined = effect.kept !== undefined && effect.inputKey === inputKey;
     if (call.progress.joined) records.joined(call, keptCallOf(effect), 'running');
     const joined = effect.phase === 'kept' ? effect.kept : undefined;
-    waiting.add(call, 'reconciling', joined === undefined ? call.overallDue : this.#limitOf(call, joined).due);
+    waiting.add(call, 'reconciling', joined === undefined ? call.overallDue : this.kept.limitOf(call, joined).due);
     return true;
   }
 
@@ -164,7 +127,7 @@ export class ReconcileSteps<I, O> {
       return;
     }
     const now = this.#now();
-    const { reason, limitMs, due } = this.#limitOf(call, work);
+    const { reason, limitMs, due } = this.kept.limitOf(call, work);
     // What it has joined has shown a sign of life.
     if (lastFailure === undefined && now < due && this.#settlement.fired?.call !== call) {
       waiting.add(call, 'reconciling', due);
@@ -175,19 +138,6 @@ export class ReconcileSteps<I, O> {
     if (now - work.silentSince >= (settings.ownLimits ?? settings).idleMs) suspicion.raise();
     const facts = lastFailure ?? { ...refusal.timedOut(reason, limitMs), breaker: 'ignored' };
     this.#settlement.fail(call, kept.judge(call, facts));
-  }
-
-  /** The limit of a call that has joined another one: its own, as if the attempt of that were its. */
-  #limitOf({ startedAt, settings }: Call<I, O>, work: Attempt<Call<I, O>>) {
-    const { idleMs, attemptMs, overallMs } = settings;
-    const goesOn = this.#lifecycle.goesOnWhenSilent(work);
-    const silentSince = goesOn ? Number.POSITIVE_INFINITY : Math.max(startedAt, work.silentSince);
-    const limits = [
-      { reason: 'idle_timeout', limitMs: idleMs, due: silentSince + idleMs },
-      { reason: 'attempt_timeout', limitMs: attemptMs, due: startedAt + attemptMs },
-      { reason: 'overall_timeout', limitMs: overallMs, due: startedAt + overallMs },
-    ] as const;
-    return limits.reduce((first, each) => (each.due < first.due ? each : first));
   }
 
   /** The time of the question that a call waits for has come, as an operator wants it. */
@@ -258,51 +208,6 @@ export class ReconcileSteps<I, O> {
     return open;
   }
 
-  /** What is kept of it goes on no longer: its work has ended, or is ended now. */
-  #leave(effect: OpenEffect<I, O>, how: FactMap['call.kept_ended']['how']): void {
-    const { kept } = effect;
-    if (kept === undefined) return;
-    effect.kept = undefined;
-    this.#lifecycle.endKept(kept);
-    this.#state.records.keptEnded(effect, how);
-  }
-
-  /** Until when a call whose attempt is kept waits for it: as long as its further attempts would have taken. */
-  #patience({ call, kept, loss }: OpenEffect<I, O>, now: number): number {
-    const { retry } = call.settings;
-    const more = call.progress.triesLast ? 0 : retry.maxAttempts - call.attempts;
-    if (kept === undefined || more <= 0 || !mayRetry(loss.facts, call.expectedEffect, retry)) return now;
-    return Math.min(now + (now - kept.startedAt) * more, call.overallDue, this.#state.draining.cutAt);
-  }
-
-  /** The work of a call that was kept ended without the answer that was hoped for: what may be made again is. @param facts - that its attempt ended with. */
-  #ended(effect: OpenEffect<I, O>, finding: Finding, facts: FailureFacts): void {
-    const { call, held, phase } = effect;
-    const { openEffects, waiting, queue } = this.#state;
-    if (phase !== 'kept') {
-      // Of what ended without a word it is asked on.
-      if (finding.failed !== undefined) this.#settle(effect, finding);
-      return;
-    }
-    const given = call.settings.keep?.given;
-    const isOwn = call.waiting === 'reconciling';
-    effect.phase = 'over';
-    openEffects.delete(effect);
-    if (!isOwn && held.size > 0 && given !== undefined) queue.call(given, undefined);
-    if (!isOwn && held.size === 0 && !isRead(call)) this.#remember(effect, finding);
-    const how = agedHow(keptCallOf(effect), finding, this.#now());
-    queue.each([...held], (each) => {
-      if (each.waiting !== 'reconciling') return;
-      if (isRead(each) && finding.failed === undefined) this.#letGo(each, effect);
-      else this.#end(each, { ...finding, how });
-    });
-    if (!isOwn) return;
-    waiting.delete(call);
-    setEffect(call, undefined);
-    call.noteFailure(facts);
-    this.#decide(call, facts);
-  }
-
   #settle(effect: OpenEffect<I, O>, finding: Finding): void {
     const { records, waiting, draining, queue } = this.#state;
     const { call } = effect;
@@ -320,7 +225,7 @@ export class ReconcileSteps<I, O> {
       this.#end(call, finding);
       return;
     }
-    this.#leave(effect, 'settled');
+    this.kept.leave(effect, 'settled');
     if (verdict === 'not_done') {
       if (isLate) this.#makeNext(effect);
       else {
@@ -454,46 +359,4 @@ export class ReconcileSteps<I, O> {
       ? { ...facts, message: `${facts.message} (${how})`, shouldRetry: undefined }
       : facts;
   }
-}
-
-/** Kinds of failures that end work from outside: of what it did, they are no answer. */
-const endsWork: ReadonlySet<FailureKind> = new Set(['crash', 'transient', 'timeout', 'cancelled']);
-
-const isRead = <I, O>({ expectedEffect }: Call<I, O>): boolean => expectedEffect === 'readOnly';
-
-/** The rule of a kept call without one of its own: nobody is asked. */
-function keptRule<I, O>({ settings: { keep } }: Call<I, O>): AskingRule | undefined {
-  return keep && { ...unasked, about: keep.about };
-}
-
-const unasked = {
-  kind: 'ask',
-  asks: 'its own answer',
-  notBeforeMs: undefined,
-  endsWithProcess: false,
-  timeoutMs: 0,
-  attempts: 0,
-  hold: 'input',
-  ask: () => 'unknown',
-  answer: (result: unknown) => result,
-} as const;
-
-function keptCallOf<I, O>({ call, loss }: OpenEffect<I, O>): KeptCall {
-  return { id: loss.answer.call, startedAt: call.startedAt, given: call.settings.keep?.given };
-}
-
-/** How the end of a kept call is known, with its age. @param at - when it ended. @defaultValue now */
-function agedHow({ startedAt }: KeptCall, { verdict, how }: Finding, now: number, at = now): string {
-  const made = `the same call was made ${formatDuration(now - startedAt)} ago`;
-  if (verdict !== 'done') return `${made}; ${how}`;
-  return at === now ? `${made}, and this is its answer` : `${made}, and answered ${formatDuration(now - at)} ago`;
-}
-
-// The progress of a call is kept without its types.
-function effectOf<I, O>({ progress }: Call<I, O>): OpenEffect<I, O> | undefined {
-  return progress.openEffect as OpenEffect<I, O> | undefined;
-}
-
-function setEffect<I, O>(call: Call<I, O>, effect: OpenEffect<I, O> | undefined): void {
-  call.ownProgress().openEffect = effect;
 }
