@@ -21,14 +21,17 @@ export async function namedConfig(
   io: ConfigIo,
   besides?: readonly string[],
 ): Promise<
-  Pick<ConfigOptions, 'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies' | 'agentProfiles'>
+  Pick<
+    ConfigOptions,
+    'store' | 'synchronous' | 'environment' | 'retention' | 'alerts' | 'policies' | 'agentProfiles' | 'inbox'
+  >
 > {
-  const { store, synchronous, environment, retention, alerts, policies, agentProfiles } = await wholeConfig(
+  const { store, synchronous, environment, retention, alerts, policies, agentProfiles, inbox } = await wholeConfig(
     file,
     io,
     besides,
   );
-  return { store, synchronous, environment, retention, alerts, policies, agentProfiles };
+  return { store, synchronous, environment, retention, alerts, policies, agentProfiles, inbox };
 }
 
 /** That a command which raises no alerts was given some, for its user. @param command - its name. */

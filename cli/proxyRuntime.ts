@@ -24,13 +24,20 @@ export interface PreparedProxy extends ProxyRuntime {
   readonly say: (line: string) => void;
 }
 
+/** Arguments that every proxy has, or may have. */
+interface ProxyArgs {
+  readonly config: string | undefined;
+  readonly db: string | undefined;
+  readonly inbox?: boolean | undefined;
+}
+
 /**
  * Prepares a proxy by its configuration and its command line.
  * @param besides - keys of the configuration that are read elsewhere.
  * @throws what {@link namedConfig} throws.
  */
 export async function prepareProxy(
-  { config: file, db }: { readonly config: string | undefined; readonly db: string | undefined },
+  { config: file, db, inbox = false }: ProxyArgs,
   io: Io,
   besides?: readonly string[],
 ): Promise<PreparedProxy> {
@@ -41,7 +48,12 @@ export async function prepareProxy(
   const config = await namedConfig(file, io, besides);
   const storePath = databasePath(db ?? config.store, io.env);
   return {
-    ...createProxyRuntime({ ...config, store: { path: storePath, required: false }, logger }),
+    ...createProxyRuntime({
+      ...config,
+      ...(inbox && { inbox: config.inbox || true }),
+      store: { path: storePath, required: false },
+      logger,
+    }),
     storePath,
     logger,
     say,

@@ -36,7 +36,7 @@ export interface CodexSettings extends Pick<CodexOptions, 'approve' | 'policy' |
   /** As the process is started. */
   readonly process: McpServerSettings;
   readonly interruptMs: number;
-  readonly approvalMs: number;
+  readonly approvalMs?: number | undefined;
   readonly experimentalApi: boolean;
 }
 
@@ -92,8 +92,8 @@ export const codexKeys = {
   maxMessageBytes: integer({ min: 1024, default: maxMessageBytes, unit: 'bytes' }),
   /** Answers what Codex asks. @defaultValue everything is declined */
   approve: callback<CodexApprover>(),
-  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
-  approvalMs: duration({ default: 30_000 }),
+  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000, or that of the inbox where one is on */
+  approvalMs: duration(),
   /** The limits, retries and circuit breaker of its requests and turns. @defaultValue preset `codex`: one attempt; 300 s without progress and 30 min in all for a turn */
   policy: policyKey,
   /** Effect that its turns may have on the world, where a turn does not say. @defaultValue unspecified */

@@ -1,3 +1,4 @@
+import { markAs } from '../../src/calls/face.ts';
 import type { IncomingRequest } from './rpc/rpcPeer.ts';
 import { say } from '../../src/policy/text/face.ts';
 import { type RpcId, recordIn } from '../../src/protocol/face.ts';
@@ -6,7 +7,9 @@ import {
   type CodexQuestion,
   type CodexReply,
   notUnderstood,
+  formOf,
   readQuestion,
+  replyOfForm,
   refusal,
 } from './protocol/questions.ts';
 import type { BegunCommands } from './protocol/begunCommands.ts';
@@ -58,6 +61,7 @@ export class Questions {
     }
     const turn = question.thread === undefined ? undefined : threads.get(question.thread)?.turn;
     const entry: Open = { id: request.id, turn, controller: new AbortController() };
+    if (turn?.signal !== undefined) markAs(entry.controller.signal, turn.signal);
     this.#open.add(entry);
     // An approver never rejects; if it did, the other side must not wait for ever.
     void this.#decide(request, question, entry).catch(() => request.answer(refusal(question, undefined)));
@@ -94,10 +98,11 @@ export class Questions {
     turn?.tell({ type: 'approval.requested', approval, kind, action });
     // A person may take longer than a turn may be silent; the question has a limit of its own.
     const release = turn?.hold();
-    const answer = await approver({ action, session: thread, payload: question }, { signal: controller.signal });
+    const asked = { action, session: thread, payload: question, form: formOf(question) };
+    const answer = await approver(asked, { signal: controller.signal });
     release?.();
     this.#open.delete(entry);
-    const reply = replyOf(answer.value, answer.decision);
+    const reply = replyOf(question, answer.value, answer.decision);
     const result = answer.decision === 'accept' && reply !== undefined ? acceptable(question, reply) : undefined;
     const lacking = answer.decision === 'accept' && result === undefined;
     const reason = lacking ? 'The answer lacks what it takes to accept' : answer.reason;
@@ -112,9 +117,11 @@ export class Questions {
 }
 
 /** Reads the answer of the handler, with the details it may have given; undefined when it throws while it is looked at. */
-function replyOf(value: unknown, decision: 'accept' | 'decline'): CodexReply | undefined {
+function replyOf(question: CodexQuestion, value: unknown, decision: CodexReply['decision']): CodexReply | undefined {
   try {
-    return { ...(recordIn(value) as Partial<CodexReply> | undefined), decision };
+    const given = recordIn(value);
+    const filled = given?.['way'] === undefined ? undefined : replyOfForm(question, given['value']);
+    return { ...(given as Partial<CodexReply> | undefined), ...filled, decision };
   } catch {
     return undefined;
   }

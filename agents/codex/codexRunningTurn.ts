@@ -39,6 +39,8 @@ export class RunningTurn {
   tokens: CodexTokens | undefined = undefined;
   /** Ends the call that it belongs to. */
   cancel: (reason: unknown) => void = () => undefined;
+  /** Of the call that it belongs to. */
+  signal: AbortSignal | undefined = undefined;
   /** Why Codex tried again last. */
   lastRetry: string | undefined = undefined;
   readonly #options: RunningTurnOptions;

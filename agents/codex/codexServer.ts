@@ -1,7 +1,7 @@
 import type { Subscribers } from './rpc/rpcPeerSubscribers.ts';
 import { type Approver, superviseApproval } from '../../src/integrations/approvals/face.ts';
 import { AttemptError, type FailureFacts } from '../../src/policy/failures/face.ts';
-import type { CodexQuestion } from './protocol/questions.ts';
+import { type CodexQuestion, detailOf } from './protocol/questions.ts';
 import { KnownSecrets, createMaskedJson } from '../../src/redaction/face.ts';
 import type { CodexLinkHost, HowLost } from './codexLink.ts';
 import type { LiveConnection } from './codexLive.ts';
@@ -48,8 +48,11 @@ export class CodexProcess {
     this.#approver = superviseApproval(
       runtime,
       `codex:${name}`,
-      ({ payload }, context) => (approve === undefined ? nobodyToAsk : approve(payload as CodexQuestion, context)),
+      runtime.inbox !== undefined && approve === undefined
+        ? ({ payload }) => ((payload as CodexQuestion).kind === 'toolCall' ? nobodyToAsk : undefined)
+        : ({ payload }, context) => (approve === undefined ? nobodyToAsk : approve(payload as CodexQuestion, context)),
       { overallMs: approvalMs },
+      { source: 'permission', detailOf: (payload) => detailOf(payload as CodexQuestion) },
     );
   }
 

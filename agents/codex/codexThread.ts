@@ -165,6 +165,7 @@ class ThreadTurn implements CodexTurn {
       onBegin: (turn: RunningTurn) => {
         this.#turn = turn;
         turn.cancel = (reason) => this.#giveUp.abort(reason);
+        turn.signal = context.signal;
         calls.begun(context, turn);
         this.#begin(turn);
       },

@@ -235,7 +235,7 @@ export const agentKeys = {
   policy: policyKey,
   /** Asks whether a tool may be used; its payload is an {@link AgentApproval}. @defaultValue what needs to be asked for is declined */
   approve: callback<ApprovalHandler>(),
-  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000 */
+  /** Time in ms above 0 that a question waits for its answer; then it is declined. @defaultValue 30000, or that of the inbox where one is on */
   approvalMs: duration(),
   /**
    * The agent that goes on when this one cannot answer, for a reason that another agent can cure (R-11). It does not go on when the request

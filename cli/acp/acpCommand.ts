@@ -37,7 +37,7 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
   const { runtime } = registry;
   const redactor = createTextRedactor(checked.secrets);
   const telemetry = await startTelemetry(args.otel, registry, io);
-  await startRegistry(registry, logger, { storeLater: !mayHaveOrphans(storePath) });
+  await startRegistry(registry, logger, { storeLater: !(mayHaveOrphans(storePath) || registry.runtime.inbox) });
   const proxy = superviseAcpProxy(runtime, options, {
     ...{ input: process.stdin, output: process.stdout, errors: passErrors, say },
     hide: (text) => redactor.text(text),

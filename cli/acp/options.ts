@@ -26,6 +26,9 @@ export const acpOptions = {
     'a variable the agent gets besides the safe ones (HOME, PATH, certificates, proxies and their like); without it, all of them',
   ),
   check: flag('print which musts of the protocol the agent keeps, and end'),
+  inbox: flag(
+    'each permission that the agent asks for waits for `unwedge inbox` as well as for the editor; declined after 15m',
+  ),
   config: configOption,
   otel: otelOption,
 } as const satisfies OptionSpecs;

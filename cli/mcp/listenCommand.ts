@@ -37,7 +37,7 @@ export async function listenCommand(args: McpArgs, io: Io, address: string, serv
   const figures = new OwnFigures(registry);
   const { open, methods } = openServed(served, prepared, false);
   const telemetry = await startTelemetry(args.otel, registry, io);
-  await registry.start({ storeLater: true });
+  await registry.start({ storeLater: registry.runtime.inbox === undefined });
   const refusals = new Refusals(runtime.clock, (status, requests) =>
     runtime.bus.tell({ type: 'mcp.http_refused', server: name, status, requests }),
   );

@@ -95,7 +95,7 @@ interface OnStdin {
 async function serveOne(options: McpProxyOptions, prepared: PreparedMcp, noCache: boolean): Promise<OnStdin> {
   const { registry, storePath, voice, logger } = prepared;
   const { name } = options;
-  await startRegistry(registry, logger, { storeLater: !mayHaveOrphans(storePath) });
+  await startRegistry(registry, logger, { storeLater: !(mayHaveOrphans(storePath) || registry.runtime.inbox) });
   const { secrets } = prepared.checked;
   const handshakes = handshakesOf(options, { storePath, secrets, noCache });
   const { stdin: input, stdout: output } = process;
@@ -114,7 +114,7 @@ async function serveOne(options: McpProxyOptions, prepared: PreparedMcp, noCache
 /** Several servers as one. */
 async function serveSeveral(served: Served, prepared: PreparedMcp): Promise<OnStdin> {
   const { open, methods } = (await import('./serving.ts')).openServed(served, prepared, true);
-  await prepared.registry.start({ storeLater: true });
+  await prepared.registry.start({ storeLater: prepared.registry.runtime.inbox === undefined });
   return { methods, ended: open({ input: process.stdin, output: process.stdout }) };
 }
 

@@ -91,6 +91,9 @@ export const mcpOptions = {
   'no-cache': flag(
     'wait for the server at each start: answer no handshake and no list from the record of an earlier start, and keep none',
   ),
+  inbox: flag(
+    'what the server asks people (elicitation) and its client has nobody for waits for `unwedge inbox`; declined after 15m',
+  ),
   config: configOption,
   otel: otelOption,
   log: text('FILE', 'log each message as a line of JSON, without what is in it'),

@@ -275,7 +275,10 @@ export class AcpProxy implements Part {
       },
       line: (line) => this.#fromClient.take(line),
       tooLong: (head) => this.#fromClient.refuse(head),
-      ended: () => void this.#finish().then(this.#hasEnded),
+      ended: () => {
+        this.#requests.leave();
+        void this.#finish().then(this.#hasEnded);
+      },
       fullChanged: (full) => {
         if (full) scope.link?.relay.pauseOutput();
         else scope.link?.relay.resumeOutput();

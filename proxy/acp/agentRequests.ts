@@ -9,6 +9,7 @@ import {
   idKey,
   withId,
 } from '../../src/protocol/mcp/face.ts';
+import { type AskedPermission, askPermission, choiceIn, permissionOf } from './permissions.ts';
 import type { AcpSession } from './prompt.ts';
 import type { Prompt } from './prompt.ts';
 import type { AcpScope } from './scope.ts';
@@ -36,6 +37,10 @@ interface Open {
   readonly params: McpParams;
   /** Monotonic, in ms. */
   readonly at: number;
+  /** The same question to people, while the inbox has it. */
+  people: AskedPermission | undefined;
+  /** The client's answer, until it is known whether it was the first; null: it has nobody to ask. */
+  answer: McpAnswer | null | undefined;
 }
 
 /** Requests that nobody waits for any more and that the client may still answer; of more the oldest are forgotten. */
@@ -75,26 +80,30 @@ export class AgentRequests {
     const clientId = isTaken ? nextId() : id;
     const terminal = typeof params['terminalId'] === 'string' ? params['terminalId'] : undefined;
     const prompt = session?.active;
-    this.#open.set(idKey(clientId) ?? '', {
+    const open: Open = {
       ...{ clientId, agentId: id, method, session, prompt },
-      ...{ terminal, params, at: clock.now() },
-    });
+      ...{ terminal, params, at: clock.now(), people: undefined, answer: undefined },
+    };
+    this.#open.set(idKey(clientId) ?? '', open);
+    if (method === 'session/request_permission') this.#askPeople(open);
     // To look at a terminal again is no progress; what it shows may be.
     if (method !== 'terminal/output') prompt?.asked();
     return isTaken ? withId(text, clientId) : line;
   }
 
   /** The client answers. @returns the line for the agent; undefined where none waits for it. */
-  answered({ key, result }: McpAnswer, line: Uint8Array, text: string): Uint8Array | string | undefined {
+  answered(answer: McpAnswer, line: Uint8Array, text: string): Uint8Array | string | undefined {
+    const { key, result } = answer;
     const open = key === undefined ? undefined : this.#open.get(key);
     if (key === undefined || open === undefined) {
       if (key !== undefined) this.#stale.delete(key);
       return undefined;
     }
+    const { prompt, method, terminal, people } = open;
+    if (people !== undefined && this.#leavesToPeople(people, open, answer)) return undefined;
     this.#open.delete(key);
-    const { prompt, method, terminal, params } = open;
-    const tool = method === 'session/request_permission' ? permittedTool(params, result) : undefined;
-    if (tool !== undefined) prompt?.turn.heard(tool, this.#scope.clock.now());
+    people?.withdraw();
+    if (method === 'session/request_permission') this.#noteDecision(open, result);
     if (method !== 'terminal/output' || this.#isNews(terminal, result)) prompt?.context?.touch();
     return open.clientId === open.agentId ? line : withId(text, open.agentId);
   }
@@ -130,6 +139,16 @@ export class AgentRequests {
     this.#terminals.clear();
   }
 
+  /** Tells whether a question of a session's turn waits in the inbox: until its deadline there the turn has time. */
+  asksPeople(session: AcpSession): boolean {
+    return [...this.#open.values()].some(({ session: own, people }) => own === session && people !== undefined);
+  }
+
+  /** The client is gone: nobody waits for people any more. */
+  leave(): void {
+    for (const { people } of this.#open.values()) people?.withdraw();
+  }
+
   /** Tells whether the client owes an answer that excuses the silence of a session's agent: a person's for as long as it takes, any other for `limitMs`. */
   excuses(session: AcpSession, now: number, limitMs: number): boolean {
     // A request that its turn has left behind is of no other.
@@ -148,6 +167,47 @@ export class AgentRequests {
     }
   }
 
+  /** Has people asked as well, where an inbox is on. The first answer counts; none in time is a refusal. */
+  #askPeople(open: Open): void {
+    const { params, session, clientId, agentId } = open;
+    const key = idKey(clientId) ?? '';
+    open.people = askPermission(this.#scope, { params, session: session?.id }, (asked) => {
+      const { end, answer } = asked;
+      const { link, toClient } = this.#scope;
+      open.people = undefined;
+      if (this.#open.get(key) !== open || end === 'withdrawn' || end === 'left') return;
+      const given = open.answer;
+      // Nobody else could be asked: the client decides alone.
+      if (end === 'unkept' && given === undefined) return;
+      const isClients = (end === 'unkept' || answer?.way === 'handler') && given?.result !== undefined;
+      const result = isClients ? given.result : permissionOf(params, asked);
+      if (given === undefined) {
+        this.#outlive(key);
+        toClient(notificationLine('$/cancel_request', { requestId: clientId }));
+      } else this.#open.delete(key);
+      this.#noteDecision(open, result);
+      open.prompt?.context?.touch();
+      link?.relay.write(rpcLine({ id: agentId, result }));
+    });
+  }
+
+  /** Tells whether an answer of the client is not the agent's yet, or none. */
+  #leavesToPeople(people: AskedPermission, open: Open, answer: McpAnswer): boolean {
+    const choice = open.answer ?? choiceIn(open.params, answer, this.#scope.clock.now() - open.at);
+    if (choice === undefined) return false;
+    if (choice === 'none') open.answer = null;
+    else if ('option' in choice) {
+      open.answer = answer;
+      people.choose(choice.option);
+    }
+    return true;
+  }
+
+  #noteDecision({ params, prompt }: Open, result: McpAnswer['result']): void {
+    const tool = permittedTool(params, result);
+    if (tool !== undefined) prompt?.turn.heard(tool, this.#scope.clock.now());
+  }
+
   #isNews(terminal: string | undefined, result: McpAnswer['result']): boolean {
     if (terminal === undefined) return false;
     const hash = textHash(JSON.stringify(fieldsOf(result)));
@@ -158,6 +218,7 @@ export class AgentRequests {
   }
 
   #outlive(key: string): void {
+    this.#open.get(key)?.people?.withdraw();
     this.#open.delete(key);
     this.#stale.add(key);
     for (const oldest of this.#stale) {

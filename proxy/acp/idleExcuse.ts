@@ -11,7 +11,7 @@ const mostMs = 5000;
 
 interface IdleExcuseParts {
   readonly prompts: Pick<Prompts, 'waiting' | 'endSilent'>;
-  readonly requests: Pick<AgentRequests, 'excuses'>;
+  readonly requests: Pick<AgentRequests, 'asksPeople' | 'excuses'>;
   /** Tells whether the client does not read what is written. */
   readonly isUnread: () => boolean;
   /** @defaultValue nobody is asked */
@@ -62,7 +62,8 @@ export class IdleExcuse {
     for (const { session, turn, context } of prompts.waiting()) {
       const until = turn.excusedUntil(toolMs);
       const isAtTool = until !== undefined && now < until;
-      if (isAtTool || isUnread() || requests.excuses(session, now, toolMs)) context?.touch();
+      if (requests.asksPeople(session)) context?.extend?.(this.#everyMs);
+      else if (isAtTool || isUnread() || requests.excuses(session, now, toolMs)) context?.touch();
     }
     void this.#askBelow(now);
   }

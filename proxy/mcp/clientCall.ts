@@ -62,6 +62,8 @@ export class ClientCall implements Asker {
   inputs: McpParams = {};
   /** Tells whether something else follows from an answer than that the client gets it. */
   follows: ((answer: McpAnswer) => boolean) | undefined = undefined;
+  /** Words on the person who was asked meanwhile, for its answer. */
+  asked: string | undefined = undefined;
   /** Its attempt was given up, and its answer would settle what became of it. */
   wantsLate = false;
   readonly #mark = new ProgressMark();

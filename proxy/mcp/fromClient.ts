@@ -12,6 +12,7 @@ import { withRequestId } from '../wire/rewrite.ts';
 import { errorAnswerOf, resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import type { ClientCalls } from './clientCalls.ts';
+import type { Elicitations } from './elicitations.ts';
 import type { Line } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
@@ -21,6 +22,7 @@ interface FromClientTargets {
   readonly calls: ClientCalls;
   readonly controlRequests: ControlRequests;
   readonly requests: ServerRequests;
+  readonly elicitations: Elicitations;
   readonly wantServer: () => void;
 }
 
@@ -97,9 +99,10 @@ export class FromClient {
     }
   }
 
-  #asked(request: McpRequest, line: Uint8Array, inBatch: boolean): void {
+  #asked(given: McpRequest, own: Uint8Array, inBatch: boolean): void {
     const { record } = this.#scope;
-    const { controlRequests, calls } = this.#to;
+    const { controlRequests, calls, elicitations } = this.#to;
+    const [request, line] = elicitations.offered(given, own);
     const known = this.#knownHandshake(request);
     if (known !== undefined) {
       this.#scope.outlet.write(resultAnswer(request.id, known));

@@ -8,7 +8,7 @@ import {
 } from '../../src/protocol/mcp/face.ts';
 import type { ControlRequests } from './controlRequests.ts';
 import { changeLine } from './handshake.ts';
-import { textOf } from './outlet.ts';
+import { type Line, textOf } from './outlet.ts';
 import { StrayOutput } from '../wire/strayOutput.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
@@ -43,14 +43,14 @@ export class FromServer {
   }
 
   #take(message: McpMessage, line: Uint8Array, text: string): void {
-    const { wire, outlet, log } = this.#scope;
+    const { wire, log } = this.#scope;
     log?.passed('server', message, line.length);
     switch (message.kind) {
       case 'answer':
         this.#answered(message, line);
         break;
       case 'request':
-        if (wire !== undefined) outlet.write(this.#requests.asked(message, line, text));
+        if (wire !== undefined) this.#pass(this.#requests.asked(message, line, text));
         break;
       case 'notification':
         this.#notified(message, line, text);
@@ -60,6 +60,10 @@ export class FromServer {
       case 'garbage':
         break;
     }
+  }
+
+  #pass(line: Line | undefined): void {
+    if (line !== undefined) this.#scope.outlet.write(line);
   }
 
   #answered(message: McpAnswer, line: Uint8Array): void {
@@ -77,7 +81,7 @@ export class FromServer {
       case 'notifications/cancelled':
         // A subscription that its server has ended is none of the next one's.
         this.#controlRequests.withdrawn(idKey(params['requestId']));
-        outlet.write(this.#requests.cancelled(params, line, text));
+        this.#pass(this.#requests.cancelled(params, line, text));
         break;
       case 'notifications/subscriptions/acknowledged':
         if (this.#controlRequests.acknowledged(params)) outlet.write(line);

@@ -13,6 +13,7 @@ import { finishSession } from './finishSession.ts';
 import { askForLife } from './handshake.ts';
 import { FromClient, maxLineBytes } from './fromClient.ts';
 import { FromServer } from './fromServer.ts';
+import { Elicitations } from './elicitations.ts';
 import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
@@ -76,6 +77,7 @@ export class McpProxy implements Part {
   readonly #scope: ProxyScope;
   readonly #announcements: Announcements;
   readonly #requests: ServerRequests;
+  readonly #elicitations: Elicitations;
   readonly #controlRequests: ControlRequests;
   readonly #calls: ClientCalls;
   readonly #repetition: Repetition;
@@ -102,9 +104,11 @@ export class McpProxy implements Part {
     this.#scope = scope;
     this.#announcements = new Announcements(scope);
     this.#repetition = new Repetition(scope, around.client);
-    const requests = new ServerRequests(scope);
+    const elicitations = new Elicitations(scope, () => this.#calls.all());
+    const requests = new ServerRequests(scope, elicitations);
     const controlRequests = new ControlRequests(scope);
     this.#requests = requests;
+    this.#elicitations = elicitations;
     this.#controlRequests = controlRequests;
     this.path = this.#superviseCalls();
     const calls = new ClientCalls(scope, this.#callsHost());
@@ -114,6 +118,7 @@ export class McpProxy implements Part {
       calls,
       controlRequests,
       requests,
+      elicitations,
       wantServer: () => this.#server.want(),
     });
     this.#fromClient = fromClient;
@@ -142,6 +147,7 @@ export class McpProxy implements Part {
     this.#server.stop();
     this.#controlRequests.stop();
     this.#idlePause.stop();
+    this.#elicitations.stop();
     this.#calls.stop();
     this.#startUp.end();
     this.#unreadInput.end();
@@ -314,7 +320,10 @@ export class McpProxy implements Part {
       end: () => this.#piecePassed(),
       line: (line) => this.#fromClient.take(line),
       tooLong: (head) => this.#fromClient.refuse(head),
-      ended: () => void finishSession(scope, this.#calls, this.#controlRequests, this.#pipe).then(this.#hasEnded),
+      ended: () => {
+        this.#requests.leave();
+        void finishSession(scope, this.#calls, this.#controlRequests, this.#pipe).then(this.#hasEnded);
+      },
       fullChanged: (full) => {
         if (full) scope.wire?.relay.pauseOutput();
         else {

@@ -45,8 +45,9 @@ export class Repetition {
   }
 
   /** A call has its answer, of its server or of ours. @returns it as the client reads it: as it is, or with a sentence for the agent */
-  answered(call: ClientCall, line: Line, facts: FailureFacts | undefined, answer?: McpAnswer): Line {
-    const { seen, startedAt } = call;
+  answered(call: ClientCall, own: Line, facts: FailureFacts | undefined, answer?: McpAnswer): Line {
+    const { seen, startedAt, asked } = call;
+    const line = asked === undefined ? own : withText(textOf(own), asked);
     const { error, result } = answer ?? {};
     // A person is asked first, and the call comes again; it was found out, or is the answer to another call.
     // A task of the client's own says nothing yet of what it will end with.

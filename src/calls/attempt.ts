@@ -9,7 +9,7 @@ import type { GivenUpWork } from './givenUpWork.ts';
 import type { AttemptContext } from './operation.ts';
 import { RealCosts, type RatePlace } from './rates/ratePlace.ts';
 import type { TraceContext } from './tracing.ts';
-import { attemptIsOver, attemptsOfWork, markOfAttempt } from './workSignal.ts';
+import { attemptIsOver, attemptsOfWork, markOfAttempt, markSessionAs } from './workSignal.ts';
 
 /** Token that an attempt is admitted under: one generation of the circuit in one incarnation of the machine. A new object for each. */
 export interface Fence {
@@ -27,6 +27,7 @@ export interface AttemptedCall {
   readonly traceContext: TraceContext | undefined;
   now(): number;
   spend(costs: Spending): void;
+  extend(ms: number): void;
   firstChunkCame(): number;
 }
 
@@ -67,6 +68,7 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     const particulars = this.ownParticulars();
     if (particulars.controller === undefined) {
       particulars.controller = new AbortController();
+      markSessionAs(particulars.controller.signal, this.call.settings.signal);
       if (this.givenUp?.kept === false) particulars.controller.abort(reasonOf(this.givenUp.facts));
       else if (!this.ended) markOfAttempt(particulars.controller.signal);
     }
@@ -78,6 +80,14 @@ export class Attempt<C extends AttemptedCall> implements AttemptContext {
     const particulars = this.ownParticulars();
     return (particulars.touch ??= () => {
       particulars.touchedAt = this.call.now();
+    });
+  }
+
+  get extend(): (ms: number) => void {
+    return (this.ownParticulars().extend ??= (ms) => {
+      this.ownParticulars().restedMs += ms;
+      this.call.extend(ms);
+      this.touch();
     });
   }
 
@@ -223,6 +233,7 @@ class Particulars {
   readonly limitMs: number;
   controller: AbortController | undefined = undefined;
   touch: (() => void) | undefined = undefined;
+  extend: ((ms: number) => void) | undefined = undefined;
   spent: ((costs: Costs) => void) | undefined = undefined;
   rateLimit: ((headers: HeaderSource) => void) | undefined = undefined;
   touchedAt: number | undefined = undefined;

@@ -99,7 +99,12 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   }
 
   get overallDue(): number {
-    return this.startedAt + this.settings.overallMs;
+    return this.startedAt + this.settings.overallMs + this.#progress.extendedMs;
+  }
+
+  /** Gives it so much longer, in ms. */
+  extend(ms: number): void {
+    this.ownProgress().extendedMs += ms;
   }
 
   /** Effect that it may have on the world, as far as is known by now. A call once said to change something stays that. */

@@ -64,6 +64,8 @@ export function stepsOf(steps: readonly CallStep[], now: number): readonly CallS
 export class CallProgress {
   waiting: Waiting | undefined = undefined;
   waitedMs = 0;
+  /** Time that it has beyond its limit, in ms. */
+  extendedMs = 0;
   /** End of its wait, in monotonic ms. It may be looked at before that. */
   waitUntil = 0;
   /** It was told that half of its limit has passed. */

@@ -24,6 +24,11 @@ export interface AttemptContext {
   /** A sign of life (output, progress): restarts the idle limit, never the others. */
   readonly touch: () => void;
   /**
+   * Gives the attempt and its call so much longer, in ms, beside a sign of life: while a person is waited for, who takes no limit of a machine. Each context of a
+   * call has it; one that is made by hand need not.
+   */
+  readonly extend?: ((ms: number) => void) | undefined;
+  /**
    * Says what the attempt really costs, in all and by name, as in `spent({ tokens: 812 })`: the rate limit is corrected by what `rate.cost`
    * had estimated. The last word on each cost counts. Does nothing where there is no `rate`.
    */

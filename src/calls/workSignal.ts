@@ -3,18 +3,27 @@ const ofAttempts = new Set<AbortSignal>();
 
 const ofWork = Symbol('of work under way');
 const retried = Symbol('of work that is tried again as a whole');
+const ofSession = Symbol('of a turn of a session');
 
 interface WorkSignal extends AbortSignal {
   [ofWork]?: true;
   [retried]?: number;
+  [ofSession]?: string;
 }
 
 /**
  * Marks the signal of a fallback or a turn: a call that is made with it is part of that. Written on the signal, as the collector would look
  * at each of them again if they were kept in a weak set.
+ * @param session - in a turn of which it goes on, where it is one.
  */
-export function markOfWork(signal: AbortSignal): void {
+export function markOfWork(signal: AbortSignal, session?: string): void {
   (signal as WorkSignal)[ofWork] = true;
+  if (session !== undefined) (signal as WorkSignal)[ofSession] = session;
+}
+
+/** The session in a turn of which the work of a signal goes on; undefined where it is in none. */
+export function sessionOfWork(signal: AbortSignal | undefined): string | undefined {
+  return (signal as WorkSignal | undefined)?.[ofSession];
 }
 
 /** The same for the signal of an attempt, until {@link attemptIsOver} is told of it. */
@@ -68,4 +77,11 @@ export function markAs(signal: AbortSignal, other: AbortSignal | undefined): voi
 function markRetriedAs(signal: AbortSignal, other: AbortSignal | undefined): void {
   const attempts = attemptsOfWork(other);
   if (attempts !== undefined) markRetried(signal, attempts);
+  markSessionAs(signal, other);
+}
+
+/** Marks a signal as of the session that another one is of. */
+export function markSessionAs(signal: AbortSignal, other: AbortSignal | undefined): void {
+  const session = sessionOfWork(other);
+  if (session !== undefined) (signal as WorkSignal)[ofSession] = session;
 }

@@ -20,6 +20,7 @@ type ConfigName = Extract<
   | 'policies'
   | 'agentProfiles'
   | 'sessions'
+  | 'inbox'
 >;
 
 /** Content of a configuration file. Durations are ms, or text such as `30s`; `"infinity"` switches a limit off. */

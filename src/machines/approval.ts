@@ -1,4 +1,5 @@
 import { assign, emit, fromCallback, setup } from 'xstate';
+import type { QuestionForm } from '../policy/records/question.ts';
 import { itself } from './itself.ts';
 
 /** A question to a person or a policy, and how long it may stay open. */
@@ -14,6 +15,10 @@ export interface ApprovalInput {
   readonly payload?: unknown;
   /** Names it among those of its approval. */
   readonly place?: string | undefined;
+  /** Form of its answer in the inbox. @defaultValue yes or no */
+  readonly form?: QuestionForm | undefined;
+  /** Session of the gateway in a turn of which it is asked. @defaultValue `session` */
+  readonly within?: string | undefined;
   /** Longest wait for the answer, in ms, above 0. */
   readonly overallMs: number;
 }

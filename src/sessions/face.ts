@@ -3,6 +3,7 @@ export type { Acceptance } from './acceptance.ts';
 export { noLetter } from './deadLetterOrders.ts';
 export { resendKey } from './firstMessage.ts';
 export type { HistoryEntry } from './history.ts';
+export type { Asked } from './inbox.ts';
 export { type Message, type NamedMessage, messageId, messageNamed } from './mailbox.ts';
 export { type Session, SupervisedSession } from './session.ts';
 export type { IncomingMail, MailReceiver, Mailed, OldestMail, OutgoingMail, SessionMail } from './sessionMail.ts';

@@ -45,7 +45,7 @@ export class SessionTurn implements Turn {
 
   constructor(scope: TurnScope, repetition: Repetition) {
     this.#scope = scope;
-    markOfWork(this.#controller.signal);
+    markOfWork(this.#controller.signal, scope.session.id);
     this.#calls = new TurnCalls(scope, repetition);
     this.#questions = new Questions(scope);
     this.number = scope.number;

@@ -1,3 +1,4 @@
+import type { QuestionForm } from '../../../src/policy/records/face.ts';
 import { type RpcError, recordIn, rpcErrors, textIn } from '../../../src/protocol/face.ts';
 
 /** Kind of what Codex asks for: leave to run a command, change files or have permissions; an answer of a person; a tool of the host. */
@@ -87,6 +88,38 @@ function actionOf(kind: CodexQuestionKind, params: Readonly<Record<string, unkno
       return `call ${textIn(params['tool']) ?? 'a tool'}`;
   }
 }
+
+/** Data to judge by that are the same when it is asked again: no ids, no times. */
+export function detailOf({ kind, reason, params }: CodexQuestion): unknown {
+  const lasting = Object.entries(params).filter(([name]) => !/Id$|At(?:Ms)?$/.test(name));
+  return { kind, reason, ...Object.fromEntries(lasting) };
+}
+
+/** Form of the answer that people give, which {@link acceptance} takes as `given`. */
+export function formOf({ kind, params }: CodexQuestion): QuestionForm {
+  const schema = recordIn(params['requestedSchema']);
+  if (kind === 'elicitation' && Object.keys(recordIn(schema?.['properties']) ?? {}).length > 0)
+    return { is: 'fields', schema };
+  if (kind !== 'userInput') return { is: 'decision' };
+  const questions = askedIn(params);
+  if (questions.length === 1) return { is: 'text' };
+  const fields = questions.map(({ id, question }) => [id, { type: 'string', description: question }]);
+  return { is: 'fields', schema: { type: 'object', properties: Object.fromEntries(fields) as object } };
+}
+
+/** Makes the reply of what people gave in that form. */
+export function replyOfForm({ kind, params }: CodexQuestion, given: unknown): Partial<CodexReply> {
+  if (kind === 'elicitation') return { content: given ?? {} };
+  if (kind !== 'userInput') return {};
+  const fields = typeof given === 'string' ? askedIn(params).map(({ id }) => [id, given]) : Object.entries(given ?? {});
+  return { answers: Object.fromEntries(fields.map(([id, text]) => [id, [String(text)]])) };
+}
+
+const askedIn = (params: CodexQuestion['params']) =>
+  (Array.isArray(params['questions']) ? params['questions'] : []).map((each) => {
+    const { id, question } = recordIn(each) ?? {};
+    return { id: textIn(id) ?? '', question };
+  });
 
 /** The result that accepts; undefined when the reply lacks what it takes, which declines. */
 export function acceptance(question: CodexQuestion, reply: CodexReply): unknown {

@@ -2,7 +2,7 @@ import { superviseAcpProxy } from '../../../proxy/acp/acpProxy.ts';
 import type { AcpProxy } from '../../../proxy/acp/acpProxy.ts';
 import { safeEnvironment } from '../../../src/actors/process/face.ts';
 import { isRetried, refusal } from '../../../src/calls/face.ts';
-import { type Approver, superviseApproval } from '../../../src/integrations/approvals/face.ts';
+import { type Approver, permissionOfTool, superviseApproval } from '../../../src/integrations/approvals/face.ts';
 import { inTime } from '../../../src/policy/face.ts';
 import { AttemptError, type Failure, type Outcome, classify, isRetryable } from '../../../src/policy/failures/face.ts';
 import { type AgentProfile, agentOf, repeatsItself } from '../../../src/protocol/face.ts';
@@ -52,7 +52,9 @@ export function superviseAcpAgent(runtime: Runtime, name: string, options: Agent
     },
   );
   const approver =
-    approve === undefined ? undefined : superviseApproval(runtime, `agent:${name}`, approve, { overallMs: approvalMs });
+    approve === undefined && runtime.inbox === undefined
+      ? undefined
+      : superviseApproval(runtime, `agent:${name}`, approve, { overallMs: approvalMs }, permissionOfTool);
   const profile = agentOf(settings.command, settings.args, runtime.agentProfiles);
   const scope: AcpAgentScope = { name, runtime, client, proxy, approver, profile };
 

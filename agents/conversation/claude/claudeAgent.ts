@@ -1,5 +1,5 @@
 import { safeEnvironment } from '../../../src/actors/process/face.ts';
-import { type Approver, superviseApproval } from '../../../src/integrations/approvals/face.ts';
+import { type Approver, permissionOfTool, superviseApproval } from '../../../src/integrations/approvals/face.ts';
 import { CallableIntegration } from '../../../src/calls/face.ts';
 import type { FailureReason } from '../../../src/policy/failures/face.ts';
 import { formatDuration } from '../../../src/policy/text/face.ts';
@@ -92,8 +92,8 @@ function approverOf(
   { canUseTool }: ClaudeSettings,
 ): Approver | undefined {
   const handler = canUseTool === undefined ? approve : handlerOf(canUseTool);
-  if (handler === undefined) return undefined;
-  return superviseApproval(runtime, `agent:${name}`, handler, { overallMs: approvalMs });
+  if (handler === undefined && runtime.inbox === undefined) return undefined;
+  return superviseApproval(runtime, `agent:${name}`, handler, { overallMs: approvalMs }, permissionOfTool);
 }
 
 /** The options of every query. One owner of retries: those inside Claude are bounded, but where the user has set them. */

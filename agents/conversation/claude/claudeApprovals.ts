@@ -1,3 +1,4 @@
+import { markAs } from '../../../src/calls/face.ts';
 import type { ApprovalAnswer, ApprovalHandler, Approver } from '../../../src/integrations/approvals/face.ts';
 import { recordIn, textIn } from '../../../src/protocol/face.ts';
 import { actionOf } from '../agentAction.ts';
@@ -39,13 +40,15 @@ export function createCanUseTool(
     const release = asking?.waitForPerson();
     asking?.sink({ type: 'approval.requested', id, tool, action });
     const signals = [context.signal, asking?.signal].filter((each) => each instanceof AbortSignal);
+    const signal = AbortSignal.any(signals);
+    markAs(signal, asking?.signal);
     const answer = await approver(
       {
         action: action === '' ? tool : `${tool}: ${action}`,
         session: conversation(),
         payload: { tool, input, context },
       },
-      { signal: AbortSignal.any(signals) },
+      { signal },
     );
     release?.();
     const { decision, reason } = answer;

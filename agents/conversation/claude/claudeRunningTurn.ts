@@ -81,7 +81,7 @@ export function runTurn(scope: ClaudeScope, asked: AskedTurn, owner: TurnOwner):
   const { link, message, trail, sink, context } = asked;
   const { clock } = scope.runtime;
   const { signal } = context;
-  const life = createClaudeLife(clock, context.touch, scope.settings.retryLifeMs);
+  const life = createClaudeLife(clock, context, scope.settings.retryLifeMs);
   const tell = createClaudeEvents(sink);
   const retriesItself = mayRetryItself(textIn(recordIn(scope.options()['env'])?.[claudeRetriesName]));
   const reader = createClaudeReader({ isStream: true, retriesItself, ear: trail.ear });
@@ -147,6 +147,8 @@ function reasonOf({ reason }: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));
 }
 
+type Life = Pick<AttemptContext, 'touch' | 'extend'>;
+
 /** Time in ms between notes that a person is being waited for; far below any idle limit that makes sense. */
 const personMs = 1000;
 
@@ -155,13 +157,13 @@ const personMs = 1000;
  * Every message that gets on is a sign of life; pings are none. Announced retries (`api_retry`) are for as long as `retryLifeMs` after the last other one: Claude
  * may be told to retry for hours, and is as good as silent then.
  */
-function createClaudeLife(clock: Clock, touch: () => void, retryLifeMs: number) {
+function createClaudeLife(clock: Clock, { touch, extend = touch }: Life, retryLifeMs: number) {
   const heard = createRetryLife(clock, touch, retryLifeMs);
   let waiting = 0;
   let timer: Timer | undefined;
 
   const again = (): void => {
-    touch();
+    extend(personMs);
     timer = clock.setTimeout(again, personMs);
   };
   const stop = (): void => {

@@ -1,4 +1,5 @@
 import { errorText, stackOf } from '../../calls/errorText.ts';
+import { sessionOfWork } from '../../calls/workSignal.ts';
 import {
   type ApprovalDecision,
   type ApprovalEmitted,
@@ -12,7 +13,8 @@ import { callback, duration, type Given, name as anyName } from '../../policy/op
 import { readOptions, readValue } from '../../policy/options/readOptions.ts';
 import type { ApprovalFact } from '../../policy/facts/agentFacts.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
-import type { Inbox } from '../../sessions/inbox.ts';
+import type { QuestionForm } from '../../policy/records/question.ts';
+import type { Asking, Inbox } from '../../sessions/inbox.ts';
 import { fromCallback } from 'xstate';
 import { AttemptError } from '../../policy/failures/failure.ts';
 import { show } from '../../policy/options/options.ts';
@@ -59,13 +61,17 @@ export function superviseApproval(
   name: string,
   handler: ApprovalHandler | undefined,
   options: ApprovalOptions = {},
+  kind: ApprovalKind = approvalKind,
 ): Approver {
   const { clock, bus, root, inbox } = runtime;
   readValue('name', name, anyName);
   if (inbox === undefined || handler !== undefined) readValue('handler', handler, callback({ required: true }));
   const { overallMs: givenMs = inbox?.overallMs ?? 30_000 } = readOptions('options', options, approvalKeys);
   const overallMs = inbox === undefined ? givenMs : givenMs + inboxGraceMs;
-  const asks = inbox === undefined ? (handler as ApprovalHandler) : inInbox(runtime, inbox, name, handler, givenMs);
+  const asks =
+    inbox === undefined
+      ? (handler as ApprovalHandler)
+      : inInbox(runtime, { inbox, kind, asker: name, overallMs: givenMs }, handler);
   const endedAt = new Map<string, number>();
   let waiting = 0;
   let asked = 0;
@@ -78,7 +84,8 @@ export function superviseApproval(
 
   return (request, { signal } = {}) => {
     const id = `approval:${name}:${++asked}`;
-    const input: ApprovalInput = { ...fieldsOf(request), approval: name, request: id, overallMs };
+    const within = inbox && sessionOfWork(signal);
+    const input: ApprovalInput = { ...fieldsOf(request), within, approval: name, request: id, overallMs };
     if (signal?.aborted === true) return Promise.resolve({ decision: 'decline', failure: 'cancelled' });
     if (!runtime.running) return Promise.resolve(unavailable(input, 'The gateway is not running'));
     if (waiting >= maxWaiting) return Promise.resolve(unavailable(input, `${maxWaiting} questions wait already`));
@@ -165,8 +172,9 @@ function fieldsOf({
   session,
   payload,
   place,
-}: ApprovalRequest): Pick<ApprovalInput, 'action' | 'session' | 'payload' | 'place'> {
-  return { action: typeof action === 'string' ? action : show(action), session, payload, place };
+  form,
+}: ApprovalRequest): Pick<ApprovalInput, 'action' | 'session' | 'payload' | 'place' | 'form'> {
+  return { action: typeof action === 'string' ? action : show(action), session, payload, place, form };
 }
 
 /** Request for an approval. */
@@ -181,6 +189,8 @@ export interface ApprovalRequest {
    * @defaultValue in a turn of `session` its message, action, payload and number; elsewhere each is another one
    */
   readonly place?: string | undefined;
+  /** Form of the answer where the inbox gives it, which comes as `value`. @defaultValue yes or no */
+  readonly form?: QuestionForm | undefined;
   /** Id of the question in the inbox, for the handler. */
   readonly question?: string | undefined;
 }
@@ -194,24 +204,46 @@ export interface ApprovalReply {
 /** Asks a person or a policy. Its signal aborts when nobody waits for the answer any more. */
 export type ApprovalHandler = (request: ApprovalRequest, context: { readonly signal: AbortSignal }) => unknown;
 
+/** Kind of questions of one asker. */
+interface ApprovalKind extends Pick<Asking, 'source'> {
+  /** Makes what people are shown of a payload: the same for a question that is asked again in another process. @defaultValue all of it */
+  readonly detailOf?: ((payload: unknown) => unknown) | undefined;
+}
+
+const approvalKind: ApprovalKind = { source: 'approval' };
+
+/** Permission of an agent for one of its tools. What else it says, such as ids of the call, differs each time it asks. */
+export const permissionOfTool: ApprovalKind = {
+  source: 'permission',
+  detailOf: (payload) => {
+    const { tool, input } = payload as { readonly tool?: unknown; readonly input?: unknown };
+    return { tool, input };
+  },
+};
+
+/** A request with the session of the gateway in a turn of which it is made. */
+type InboxRequest = ApprovalRequest & Pick<ApprovalInput, 'within'>;
+type InboxHandler = (request: InboxRequest, context: { readonly signal: AbortSignal }) => unknown;
+
 /** Hears of an answer that came after its question had ended. */
 type LateAnswer = (input: ApprovalInput, answer: ApprovalDecision | 'none') => void;
 
 /** Puts each question in the inbox, and to the handler; one that returns undefined leaves it to the inbox. An answer given there has `by` and `text`. */
 function inInbox(
   { placeOf }: Pick<Runtime, 'placeOf'>,
-  inbox: Inbox,
-  asker: string,
+  { inbox, kind, asker, overallMs }: Pick<Asking, 'asker'> & { inbox: Inbox; kind: ApprovalKind; overallMs: number },
   handler: ApprovalHandler | undefined,
-  overallMs: number,
-): ApprovalHandler {
-  return async (request, context) => {
-    const { action, session, payload: detail, place } = request;
+): InboxHandler {
+  return async ({ within, ...request }, context) => {
+    const { action, payload, place, form } = request;
+    const { source, detailOf } = kind;
+    const detail = detailOf === undefined ? payload : detailOf(payload);
+    const session = within ?? request.session;
     const turn = session === undefined ? undefined : placeOf(session);
     const what = [asker, action, detail];
     const release = turn?.hold();
     const { end, question, answer, error, text } = await inbox.ask({
-      ...{ source: 'approval', asker, session, what: action, detail, overallMs, signal: context.signal },
+      ...{ source, asker, session, what: action, detail, form, overallMs, signal: context.signal },
       place: place === undefined ? turn && [...turn.of, ...what, turn.count(what)] : [asker, place],
       handler:
         handler &&
@@ -227,15 +259,15 @@ function inInbox(
     if (end === 'unkept' && handler !== undefined) return handler(request, context);
     if (end === 'expired') throw noAnswerInTime;
     if (answer === undefined || end === 'failed') throw error ?? new Error(text);
-    const { decision, reason, by, way } = answer;
-    return way === 'handler' ? answer.value : { decision, reason, by, way, text, question: question?.id };
+    const { decision, reason, by, way, value } = answer;
+    return way === 'handler' ? value : { decision, reason, by, way, value, text, question: question?.id };
   };
 }
 
 const noAnswerInTime = new Error('Nobody answered in time');
 
 /** {@link approvalMachine} with the user's handler in its slot. */
-function approvalLogic(handler: ApprovalHandler, onLate: LateAnswer) {
+function approvalLogic(handler: InboxHandler, onLate: LateAnswer) {
   return approvalMachine.provide({
     actors: {
       handler: fromCallback<ApprovalEvent, ApprovalInput>(({ input, sendBack }) => {
@@ -247,8 +279,8 @@ function approvalLogic(handler: ApprovalHandler, onLate: LateAnswer) {
           if (ended) onLate(input, event.type === 'approval.answered' ? event.decision : 'none');
           else sendBack(event);
         };
-        const { action, session, payload, place } = input;
-        void ask(handler, { action, session, payload, place }, controller.signal).then(say);
+        const { action, session, payload, place, form, within } = input;
+        void ask(handler, { action, session, payload, place, form, within }, controller.signal).then(say);
         return () => {
           ended = true;
           if (!answered) controller.abort(noLonger(input));
@@ -260,7 +292,7 @@ function approvalLogic(handler: ApprovalHandler, onLate: LateAnswer) {
 
 type AnswerEvent = Extract<ApprovalEvent, { type: 'approval.answered' | 'approval.failed' }>;
 
-async function ask(handler: ApprovalHandler, request: ApprovalRequest, signal: AbortSignal): Promise<AnswerEvent> {
+async function ask(handler: InboxHandler, request: InboxRequest, signal: AbortSignal): Promise<AnswerEvent> {
   let value: unknown;
   try {
     value = await handler(request, { signal });

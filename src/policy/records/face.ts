@@ -36,6 +36,7 @@ export {
   type PersonAnswer,
   type Question,
   type QuestionEnd,
+  type QuestionForm,
   answerable,
   answerResult,
   questionText,

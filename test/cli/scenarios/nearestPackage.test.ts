@@ -31,6 +31,7 @@ const args = {
     servers: undefined,
     listen: undefined,
     shared: false,
+    inbox: false,
     otel: false,
     'no-cache': false,
     'token-file': undefined,

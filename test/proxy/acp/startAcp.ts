@@ -14,6 +14,7 @@ import { agentTarget } from './agentTarget.ts';
 export interface StartOptions extends Partial<AcpProxyOptions> {
   /** Of each start of the agent. @defaultValue one that does all right */
   readonly agent?: InProcessAcpAgentOptions | ((start: number) => InProcessAcpAgentOptions);
+  readonly inbox?: boolean;
   readonly wrap?: WrapServers;
   readonly layers?: AskLayers;
   readonly policies?: Parameters<typeof checkGatewayOptions>[0]['policies'];
@@ -21,9 +22,25 @@ export interface StartOptions extends Partial<AcpProxyOptions> {
 }
 
 /** An agent in this process behind a proxy, on simulated time, and a raw client of it. */
-export async function startAcp({ agent = {}, wrap, layers, policies, agentProfiles, ...options }: StartOptions = {}) {
+export async function startAcp({
+  agent = {},
+  inbox = false,
+  wrap,
+  layers,
+  policies,
+  agentProfiles,
+  ...options
+}: StartOptions = {}) {
   const clock = new SimulatedClock();
-  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies, agentProfiles }));
+  const registry = new Registry(
+    checkGatewayOptions({
+      clock,
+      random: () => 0.5,
+      policies,
+      agentProfiles,
+      ...(inbox && { inbox, store: ':memory:' }),
+    }),
+  );
   const { runtime } = registry;
   const target = agentTarget(typeof agent === 'function' ? agent : () => agent);
   const facts: Fact[] = [];

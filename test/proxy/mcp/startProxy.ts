@@ -44,7 +44,7 @@ export interface StartedProxy {
   /** Calls a tool of the scripted server; resolves with the answer. */
   call(tool: string, args: object, id?: number | string): Promise<Message>;
   /** The handshake, and the list of tools, so that their annotations are known. */
-  open(): Promise<void>;
+  open(capabilities?: object): Promise<void>;
   /** Resolves with the first message, of those to come and those before, that this is true of. */
   seen(matches: (message: Message) => boolean): Promise<Message>;
   told<T extends FactType>(type: T, count?: number): Promise<FactOf<T>>;
@@ -62,6 +62,7 @@ export interface Scripted extends Partial<McpProxyOptions> {
   /** As a configuration has them. */
   readonly policies?: PoliciesOptions;
   readonly isShared?: boolean;
+  readonly inbox?: boolean;
   readonly handshakes?: HandshakeShelf;
 }
 
@@ -70,12 +71,15 @@ export async function startProxy({
   env = {},
   policies,
   isShared,
+  inbox = false,
   handshakes,
   ...options
 }: Scripted = {}): Promise<StartedProxy> {
   const directory = temporaryDirectory();
   const clock = new SkippingClock();
-  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies }));
+  const registry = new Registry(
+    checkGatewayOptions({ clock, random: () => 0.5, policies, ...(inbox && { inbox, store: ':memory:' }) }),
+  );
   const { runtime } = registry;
   const facts: Fact[] = [];
   const lines: string[] = [];
@@ -164,8 +168,8 @@ export async function startProxy({
       return answer;
     },
     call: (name, args, id) => started.ask('tools/call', { name, arguments: args }, id),
-    async open() {
-      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    async open(capabilities = {}) {
+      const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } };
       await started.ask('initialize', params);
       started.notify('notifications/initialized');
       await started.ask('tools/list');

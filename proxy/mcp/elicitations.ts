@@ -1,0 +1,108 @@
+import { questionText, type Question } from '../../src/policy/records/face.ts';
+import type { Timer } from '../../src/policy/face.ts';
+import { type McpId, type McpParams, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
+import { rpcLine } from '../../src/protocol/face.ts';
+import type { Asked } from '../../src/sessions/face.ts';
+import { withParamText } from '../wire/rewrite.ts';
+import type { ClientCall } from './clientCall.ts';
+import type { ProxyScope } from './proxyScope.ts';
+
+/** Time within which no person can have read a question, in ms: a client that dismisses it by then has nobody to ask. */
+const unreadMs = 2000;
+/** Time between two words to the client that a person is asked, in ms: below the limit of any client. */
+const beatMs = 5000;
+
+/** An elicitation of the server, for as long as somebody waits for it. */
+interface Elicitation {
+  readonly serverId: McpId;
+  readonly params: McpParams;
+  /** Monotonic, in ms. */
+  readonly at: number;
+  readonly over: AbortController;
+}
+
+/** Elicitations of a server whose client has nobody to ask, put to people in the inbox, where one is on (G-17). */
+export class Elicitations {
+  readonly #scope: ProxyScope;
+  readonly #calls: () => Iterable<ClientCall>;
+  readonly #open = new Set<Question>();
+  #clientAsks = true;
+  #timer: Timer | undefined = undefined;
+
+  /** @param calls - the requests of the client that have no answer. */
+  constructor(scope: ProxyScope, calls: () => Iterable<ClientCall>) {
+    this.#scope = scope;
+    this.#calls = calls;
+  }
+
+  /** A client shakes hands: a server that asks only clients that can ask people is told that this one can. */
+  offered(request: McpRequest, line: Uint8Array): readonly [McpRequest, Uint8Array] {
+    const { runtime, session } = this.#scope;
+    if (request.method !== 'initialize' || runtime.inbox === undefined || session === undefined) return [request, line];
+    const capabilities = fieldsOf(request.params['capabilities']);
+    this.#clientAsks = capabilities['elicitation'] !== undefined;
+    if (this.#clientAsks) return [request, line];
+    const params = { ...request.params, capabilities: { ...capabilities, elicitation: {} } };
+    const text = Buffer.from(line).toString('utf8');
+    return [{ ...request, params }, Buffer.from(withParamText(text, ['capabilities', 'elicitation'], {}))];
+  }
+
+  /** Tells whether an elicitation is for the inbox. @param answer - of the client; undefined before it was shown there. */
+  takes(method: string, at: number, answer?: { readonly result?: McpParams | undefined; readonly error?: unknown }) {
+    const { runtime, clock } = this.#scope;
+    if (method !== 'elicitation/create' || runtime.inbox === undefined) return false;
+    if (answer === undefined) return !this.#clientAsks;
+    const isDismissed = answer.result?.['action'] === 'cancel' && clock.now() - at < unreadMs;
+    return isDismissed || answer.error !== undefined;
+  }
+
+  /** Asks people, and answers the server in their place. Never rejects. @param ended - told once nobody waits for it any more. */
+  async ask({ serverId, params, over }: Elicitation, ended: () => void): Promise<void> {
+    const { runtime, name, session, wire } = this.#scope;
+    const { message, requestedSchema: schema, mode, url } = params;
+    const isForm = Object.keys(fieldsOf(fieldsOf(schema)['properties'])).length > 0;
+    let question: Question | undefined;
+    const asked = await runtime.inbox?.ask({
+      ...{ source: 'elicitation', asker: name, session, signal: over.signal },
+      what: typeof message === 'string' ? message : `${name} asks for an answer`,
+      detail: mode === 'url' ? { url } : isForm ? { fields: fieldsOf(schema)['properties'] } : undefined,
+      form: isForm ? { is: 'fields', schema } : { is: 'decision' },
+      kept: (each) => {
+        question = each;
+        this.#open.add(each);
+        this.#beat();
+      },
+    });
+    if (question !== undefined) this.#open.delete(question);
+    ended();
+    if (asked === undefined || asked.end === 'withdrawn' || asked.end === 'left') return;
+    const calls = [...this.#calls()].filter(({ tool }) => tool !== undefined);
+    // Of several calls nobody knows which one it was asked for.
+    if (calls.length === 1) for (const call of calls) call.asked = asked.text;
+    wire?.relay.write(rpcLine({ id: serverId, result: resultOf(asked, isForm, mode) }));
+  }
+
+  stop(): void {
+    this.#scope.clock.clearTimeout(this.#timer);
+  }
+
+  /** Tells of the questions those who wait: their call takes as long as the person. */
+  readonly #beat = (): void => {
+    const { clock, outlet } = this.#scope;
+    clock.clearTimeout(this.#timer);
+    const [first] = this.#open;
+    if (first === undefined) return;
+    for (const call of this.#calls()) {
+      call.context?.extend?.(beatMs);
+      const line = call.progressLine(questionText(first));
+      if (line !== undefined) outlet.write(line);
+    }
+    this.#timer = clock.setTimeout(this.#beat, beatMs);
+  };
+}
+
+function resultOf({ answer }: Asked, isForm: boolean, mode: unknown): McpParams {
+  if (answer === undefined) return { action: 'cancel' };
+  if (answer.decision !== 'accept') return { action: 'decline' };
+  return mode === 'url' ? { action: 'accept' } : { action: 'accept', content: isForm ? answer.value : {} };
+}
