@@ -53,13 +53,7 @@ const makeSecret = statement(
   insertInto('uw.secret', 'name text, value text', 'ON CONFLICT DO NOTHING', 'name'),
   order,
 );
-const secret = statement(
-  'secret',
-  'name text',
-  `SELECT {w.ord, |}s.value FROM {w, |}uw.secret s WHERE s.name = :name`,
-  order,
-);
-const readSecret = statement('read_secret', 'name text', 'SELECT value FROM uw.secret WHERE name = :name');
+const secret = statement('secret', '', `SELECT value FROM uw.secret WHERE name = 'links'`);
 
 /** An engine's questions, over its tables. */
 export function questionRows(tables: Pick<Tables, 'transact' | 'read'>): QuestionRecords {
@@ -68,30 +62,29 @@ export function questionRows(tables: Pick<Tables, 'transact' | 'read'>): Questio
     end: (id, end, wallNow) => tables.transact(() => endInStore(id, end, wallNow)),
     async sign(id) {
       const value = randomBytes(32).toString('base64url');
-      const rows = await tables.transact(() => secretOfLinks(value));
-      return rows && signature(rows[0], id);
+      await tables.transact(function* () {
+        yield step(makeSecret, 'secret', { name: 'links', value });
+      });
+      const [row] = await tables.read(secret);
+      return row && signature(row, id);
     },
     ...questionReads(tables.read),
   };
 }
 
-function* secretOfLinks(value: string): Work<readonly Row[]> {
-  yield step(makeSecret, 'secret', { name: 'links', value });
-  return yield step(secret, 'secret', { name: 'links' });
-}
-
-const signature = (row: Row | undefined, id: string): string | undefined =>
-  row && createHmac('sha256', String(row['value'])).update(`question ${id}`).digest('base64url');
+const signature = (row: Row | undefined, id: string): string =>
+  createHmac('sha256', (row?.['value'] as string | undefined) ?? randomBytes(32))
+    .update(`question ${id}`)
+    .digest('base64url');
 
 /** Finds the question of a link, however it ended; undefined for a signature that is not its own, which takes as long where there is no such question. */
 export async function questionOfLink(read: Read, id: string, signed: string): Promise<Question | undefined> {
-  const [row] = await read(readSecret, { name: 'links' });
-  const [own, given] = [signature(row, id) ?? '', signed].map((text) => createHash('sha256').update(text).digest());
-  const found = (await read(named, { prefix: id })).map(questionIn).find((each) => each.id === id);
-  return row !== undefined && own !== undefined && given !== undefined && timingSafeEqual(own, given)
-    ? found
-    : undefined;
+  const own = signature((await read(secret))[0], id);
+  const [row] = await read(named, { prefix: id });
+  return timingSafeEqual(digestOf(own), digestOf(signed)) && row?.['id'] === id ? questionIn(row) : undefined;
 }
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 export const questionReads = (read: Read): Pick<QuestionRecords, 'open' | 'named'> => ({
   open: async () => (await read(opens)).map(questionIn),

@@ -35,8 +35,8 @@ export function AnswerDialog() {
   const { id, form } = question;
   const isAllowed = decision === 'accept';
   const verb = isAllowed ? (form.is === 'decision' ? 'Allow' : 'Answer') : 'Decline';
-  const options = form.is === 'choice' ? form.options : undefined;
-  const label = form.is === 'fields' ? 'Fields, as JSON' : 'Answer';
+  const options = form.is === 'choice' ? form.options.map((each) => each.id) : undefined;
+  const label = { decision: '', text: 'Answer', choice: 'One of its options', fields: 'Fields, as JSON' }[form.is];
   return (
     <Ask
       key={`${id} ${decision}`}
@@ -44,9 +44,9 @@ export function AnswerDialog() {
       after={[
         isAllowed ? ['ok', 'ok', 'Who asked goes on with it at once.'] : ['cross', 'bad', 'Who asked is told no.'],
       ]}
-      field={isAllowed && form.is !== 'decision' ? { label, first: options?.[0]?.id ?? '', options } : undefined}
+      field={isAllowed && label !== '' ? { label, first: '', options } : undefined}
       act={async (why, value) => {
-        const { text } = await answerQuestion(id, decision, why, value, form.is);
+        const { text } = await answerQuestion(id, { decision, value: valueOf(form.is, value) }, why);
         told.value = text;
       }}
       close={() => {
@@ -54,4 +54,14 @@ export function AnswerDialog() {
       }}
     />
   );
+}
+
+/** What was typed; that is no JSON is said by who takes fields. */
+function valueOf(form: Answering['question']['form']['is'], typed: string): unknown {
+  if (form !== 'fields') return typed === '' ? undefined : typed;
+  try {
+    return JSON.parse(typed);
+  } catch {
+    return typed;
+  }
 }

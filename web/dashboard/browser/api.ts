@@ -1,7 +1,7 @@
 import { messageOf } from '../../../src/policy/failures/face.ts';
 import { followAddress } from './route.ts';
 import type { OrderResult } from '../../../src/policy/face.ts';
-import type { PersonAnswer, Question } from '../../../src/policy/records/face.ts';
+import type { PersonAnswer } from '../../../src/policy/records/face.ts';
 import type { Order, OrderName } from '../../../operator/order.ts';
 
 /** Gets what the server has under a path. @throws Error that says what the server said. */
@@ -16,21 +16,13 @@ export function give(order: OrderName, name: string, why: string, target?: strin
   return command('/api/order', { order, name, target, confirm: name, why });
 }
 
-/** Answers a question of the inbox. @param value - as it was typed; of `fields` as JSON. Never rejects. */
-export async function answerQuestion(
+/** Answers a question of the inbox. Never rejects. */
+export function answerQuestion(
   question: string,
-  decision: PersonAnswer['decision'],
+  answer: Pick<PersonAnswer, 'decision' | 'value'>,
   why: string,
-  typed: string,
-  form: Question['form']['is'],
 ): Promise<OrderResult> {
-  try {
-    const value: unknown =
-      typed === '' || form === 'decision' ? undefined : form === 'fields' ? JSON.parse(typed) : typed;
-    return await command('/api/answer', { question, decision, value, why });
-  } catch {
-    return { ok: false, text: 'Not answered: the fields have to be JSON.' };
-  }
+  return command('/api/answer', { question, ...answer, why });
 }
 
 /** Gives one order about many; their number once more, as it was confirmed. Never rejects. */

@@ -20,14 +20,8 @@ interface AskProps {
   readonly after: readonly Consequence[];
   /** Word to type before it can be done. @defaultValue nothing */
   readonly word?: string | undefined;
-  /** Value that is asked for, with what stands there at first, one of the options where there are any. @defaultValue none is */
-  readonly field?:
-    | {
-        readonly label: string;
-        readonly first: string;
-        readonly options?: readonly { readonly id: string; readonly name?: string | undefined }[] | undefined;
-      }
-    | undefined;
+  /** Value that is asked for, with what stands there at first, and what it may be. @defaultValue none is */
+  readonly field?: { label: string; first: string; options?: readonly string[] | undefined } | undefined;
   /** Does it. Never rejects. @param value - of the field, where there is one. */
   readonly act: (why: string, value: string) => Promise<void>;
   readonly close: () => void;
@@ -80,17 +74,17 @@ export function Ask({
         {field !== undefined && (
           <label>
             {field.label}
-            {field.options === undefined ? (
-              <input value={value} onInput={(event) => setValue(event.currentTarget.value)} spellcheck={false} />
-            ) : (
-              <select value={value} onChange={(event) => setValue(event.currentTarget.value)}>
-                {field.options.map(({ id, name = id }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
+            <input
+              list="options"
+              value={value}
+              onInput={(event) => setValue(event.currentTarget.value)}
+              spellcheck={false}
+            />
+            <datalist id="options">
+              {field.options?.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
           </label>
         )}
         <label>
