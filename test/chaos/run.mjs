@@ -36,6 +36,14 @@ const scenarios = {
       `gateway killed ${gateways} times and its server ${servers} times: ${messages} messages processed, the tool ran ${begun} times, ` +
       `${answers} answers were given, ${late} of them late, and ${lost} were told as lost`,
   },
+  inbox: {
+    about:
+      'kill -9 and SIGTERM of a gateway whose sessions ask people, whom `unwedge inbox answer` stands for; each question must be asked once, its one end reach its turn, and nothing be allowed by a timeout',
+    harm: async (options) => (await import('./killInbox.mjs')).killInbox(options),
+    said: ({ kills, stops, messages, questions, allowed, declined, expired, answers, late }) =>
+      `gateway killed ${kills} times and stopped ${stops} times: ${messages} messages asked ${questions} questions, of which ${allowed} were allowed, ` +
+      `${declined} declined and ${expired} expired; ${answers} answers by the command, ${late} of them too late`,
+  },
   cluster: {
     about:
       'kill -9, SIGSTOP, cut and hanging connections, a crashed and a full database for three to five gateways on one PostgreSQL under load, one of them an hour ahead and one behind; each promise is judged from the journals of all nodes (default 300)',
