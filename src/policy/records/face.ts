@@ -35,7 +35,6 @@ export { type PersistedBreaker, neverOpened } from './persistedBreaker.ts';
 export {
   type PersonAnswer,
   type Question,
-  type QuestionEnd,
   type QuestionForm,
   answerable,
   answerResult,
