@@ -3,7 +3,7 @@ import { type Work, bucketOf, statement, step } from '../src/store/face.ts';
 import { declared } from '../src/store/tables/face.ts';
 import { type LetterOrder, recorded, unknownText } from './letterOrder.ts';
 
-const columns = 'session text, mark text, key_mark text, child_mark text, budget text';
+const columns = 'session text, mark text, key_mark text, child_mark text, budget text, at bigint';
 
 /** Statements that find, and that erase, the rows `t` of a table that are of a session. */
 function rowsOf(what: string, table: string, condition: string) {
@@ -36,7 +36,8 @@ const open = statement(
   'find_open',
   columns,
   `SELECT {w.ord|1} AS ord FROM {w, |}uw.message AS t WHERE t.session = :session AND t.state IN ('waiting', 'taken')
-   UNION ALL SELECT {w.ord|1} FROM {w, |}uw.call AS t WHERE t.session = :session AND t.state = 'pending'`,
+   UNION ALL SELECT {w.ord|1} FROM {w, |}uw.call AS t WHERE t.session = :session AND t.state = 'pending'
+   UNION ALL SELECT {w.ord|1} FROM {w, |}uw.question AS t WHERE t.session = :session AND t.state = 'open' AND t.deadline_at > :at`,
 );
 
 /**
@@ -46,12 +47,12 @@ const open = statement(
 export function* forgets({ session, message: how, note, at }: LetterOrder, more = onServer): Work<OrderResult> {
   const marks = { mark: `"session":${JSON.stringify(session)}`, keyMark: `"session_key":${JSON.stringify(session)}` };
   const budget = bucketOf(`budget session:${session}`);
-  const row = { session, ...marks, childMark: JSON.stringify(`session:${session}`), budget };
+  const row = { session, ...marks, childMark: JSON.stringify(`session:${session}`), budget, at };
   const isLook = how === 'look';
   const waits = (yield step(open, session, row)).length;
   if (waits > 0 && how === '')
     return notDone(
-      `${waits} messages or calls of ${session} have not ended: nothing was erased; --close gives them up.`,
+      `${waits} messages, calls or questions of ${session} have not ended: nothing was erased; --close gives them up.`,
     );
   let rows = 0;
   const said: string[] = [];

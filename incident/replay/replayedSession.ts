@@ -144,6 +144,7 @@ function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>): Too
     effect: (_integration, _tool, input) => (input as PlannedCall).about.effect,
     isRead: () => false,
     joins: () => false,
+    keeps: () => false,
     restoreKept: () => undefined,
     repeatRule: () => undefined,
     ruleOf: () => undefined,

@@ -337,6 +337,11 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     });
   }
 
+  /** A session is erased, whose calls have ended: what is kept of them goes. */
+  forget(session: string): void {
+    this.state.queue.change(() => this.steps.reconciling.forget(session));
+  }
+
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */
   stop(): void {
     if (!this.state.stopped) this.befell({ input: 'stopped' });

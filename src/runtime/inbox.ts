@@ -132,6 +132,15 @@ export class StoredInbox implements Inbox {
     return 'ok' in found ? found : answerResult(await this.#end(found.id, { state: 'answered', answer }));
   }
 
+  /** Nobody is asked for a session any more: it is erased. */
+  withdraw(session: string): void {
+    for (const { question, finish } of this.#waiting) {
+      if (question.session !== session) continue;
+      finish({ ...question, state: 'withdrawn' });
+      void this.#end(question.id, { state: 'withdrawn', waiter: question.waiter });
+    }
+  }
+
   /** Ends the waits and leaves the questions open: the gateway stops. */
   leave(): void {
     for (const { question, finish } of this.#waiting) finish(question);

@@ -176,7 +176,10 @@ export class Registry {
     if (!closes && !session.heldElsewhere && session.idleMs === undefined)
       return notDone(`${id} is under way: nothing was erased. --close has it end first.`);
     const result = await session.letGo({ because: 'forgotten', reason: why, by });
-    if (result.ok) this.#life.forgotten.add(id);
+    if (!result.ok) return result;
+    this.#life.forgotten.add(id);
+    for (const { path } of this.#entries.values()) path.forget(id);
+    this.runtime.inbox?.withdraw(id);
     await this.runtime.store()?.flush();
     return result;
   }

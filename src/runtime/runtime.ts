@@ -39,6 +39,7 @@ export type RegisteredPath = Pick<
   | 'reset'
   | 'probe'
   | 'drain'
+  | 'forget'
   | 'stop'
 >;
 

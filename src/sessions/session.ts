@@ -302,10 +302,13 @@ export class SupervisedSession implements Session, Drainable {
     this.#usedAt = this.#scope.clock.now();
   }
 
-  /** For how long nothing has happened in it, in ms; undefined while something is under way or waited for, or it is let go of. */
+  /** For how long nothing has happened in it, in ms; undefined while something is under way or waited for, a kept call and a question to people included, or it is let go of. */
   get idleMs(): number | undefined {
     const isIdle = this.state === 'idle' && this.waiting === 0 && !this.#intake.isAwaited && this.opening === undefined;
-    return isIdle && this.#end === undefined ? this.#scope.clock.now() - this.#usedAt : undefined;
+    if (!isIdle || this.#end !== undefined) return undefined;
+    const { inbox, tools, clock } = this.#scope;
+    const isAsking = inbox !== undefined && inbox.waitingOf(this.id).length > 0;
+    return isAsking || tools.keeps(this.id) ? undefined : clock.now() - this.#usedAt;
   }
 
   /** True while all that there is of it is on record. */

@@ -32,6 +32,7 @@ export function recordingToolPort(world: World): ToolPort {
     canRecover: (call) => port.canRecover(call),
     recover: (...call) => port.recover(...call),
     joins: (...call) => port.joins(...call),
+    keeps: (session) => port.keeps(session),
     restoreKept: (...row) => port.restoreKept(...row),
     call: (integration, tool, input, options, settled) => {
       const target = world.integration(integration);

@@ -152,6 +152,12 @@ export class OpenEffects<I, O> {
     this.#effects.delete(effect);
   }
 
+  /** True while a call of a session is kept, or asked about. */
+  isOpenFor(session: string): boolean {
+    for (const { call } of this.#effects) if (call.settings.session === session) return true;
+    return false;
+  }
+
   /** The open effect that a call of a session has to wait for: of the same tool and input, or of the same tool where that is held. */
   holding(session: string, tool: string | undefined, inputKey: string | undefined): OpenEffect<I, O> | undefined {
     for (const effect of this.#effects) {
@@ -223,6 +229,11 @@ export class OpenEffects<I, O> {
     if (ofSession?.get(inputKey)?.key !== key) return;
     ofSession.delete(inputKey);
     if (ofSession.size === 0) this.#remembered.delete(session);
+  }
+
+  /** Nothing is remembered of a session any more. */
+  forget(session: string): void {
+    this.#remembered.delete(session);
   }
 
   clear(): void {

@@ -151,6 +151,19 @@ export class ReconcileSteps<I, O> {
     this.#probes.askNow(effects);
   }
 
+  /** Nothing of a session is kept, asked or remembered any more: it is erased. */
+  forget(session: string): void {
+    const { openEffects } = this.#state;
+    for (const effect of openEffects.list()) {
+      if (effect.call.settings.session !== session) continue;
+      this.#probes.halt(effect);
+      this.#leave(effect, 'cancelled');
+      effect.phase = 'over';
+      openEffects.delete(effect);
+    }
+    openEffects.forget(session);
+  }
+
   /** Nothing is asked any more. */
   stop(): void {
     const { openEffects } = this.#state;

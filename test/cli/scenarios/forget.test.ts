@@ -9,6 +9,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { runHere } from '../startCli.ts';
 
 const name = 'whatsapp:+4179 "x"';
+const quick = { limits: { idleMs: 50, attemptMs: 50, overallMs: 5000 }, retry: { maxAttempts: 1 } };
 const planted = 'planted-words-of-a-person';
 
 /** A gateway of this process with two sessions that said something, and the command line on its database. */
@@ -16,7 +17,7 @@ async function startSpoken(onMessage?: SessionOptions['onMessage'], url?: string
   const home = temporaryDirectory();
   vi.stubEnv('XDG_RUNTIME_DIR', home);
   const store = url ?? join(home, 'gateway.sqlite');
-  const gateway = createGateway({ store, childGuard: false });
+  const gateway = createGateway({ store, childGuard: false, inbox: true });
   onTestFinished(() => gateway.stop());
   gateway.integration('kb', { effect: 'readOnly' }, () => {
     throw new Error('503');
@@ -127,6 +128,59 @@ describe('unwedge forget', () => {
     expect((await run('forget', name, '--yes')).code).toBe(1);
     expect((await run('forget', name, '--yes', '--close')).code).toBe(0);
     expect(naming(rowsIn(store))).toEqual([]);
+  });
+
+  it('[G-18] [G-17] refuses one for which a person is asked, unless it is closed: then nobody is asked any more', async () => {
+    const { gateway, say, session, run, store } = await startSpoken();
+    await say(session);
+    const answer = gateway.approval('deploys')({ action: planted, session: name });
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(1);
+    expect((await run('forget', name, '--yes')).stderr).toContain('--close');
+    expect((await run('forget', name, '--yes', '--close')).code).toBe(0);
+    expect(await answer).toMatchObject({ decision: 'decline' });
+    expect(await gateway.inbox?.open()).toEqual([]);
+    await gateway.store?.flush();
+    expect(naming(rowsIn(store))).toEqual([]);
+  });
+
+  it('[G-18] [G-17] refuses open questions in a file without a gateway; those whose time is over are no matter', async () => {
+    const { gateway, say, session, run, store } = await startSpoken();
+    await say(session);
+    void gateway.approval('deploys')({ action: planted, session: name });
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(1);
+    await gateway.stop();
+    const { code, stderr } = await run('forget', name, '--yes');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('1 messages, calls or questions')]);
+    openDatabase(store).exec('UPDATE unwedge_questions SET deadline_at = 1');
+    expect((await run('forget', name, '--yes')).code).toBe(0);
+    expect(naming(rowsIn(store))).toEqual([]);
+  });
+
+  it('[G-18] [R-18] erases late answers that a live gateway remembers, and ends what is kept', async () => {
+    const answers: ReturnType<typeof deferred<string>>[] = [];
+    const { gateway, session, make, run } = await startSpoken((message, turn) =>
+      turn.tool('ci', 'build', message.data),
+    );
+    gateway.integration('ci', { effect: 'mutating', keepMs: '10m', policy: quick }, () => {
+      answers.push(deferred<string>());
+      return answers.at(-1)?.promise;
+    });
+    const build = async (to: typeof session, data: string) => {
+      const sent = await to.send({ kind: 'user', data });
+      return sent.accepted ? sent.processed : undefined;
+    };
+    const timedOut = { value: { status: 'error', kind: 'timeout', keptUntil: expect.any(Number) as number } };
+    expect(await build(session, 'one')).toMatchObject(timedOut);
+    answers[0]?.resolve('an answer of before');
+    expect(await build(session, 'two')).toMatchObject(timedOut);
+    expect((await run('forget', name, '--yes')).stderr).toContain('--close');
+    expect((await run('forget', name, '--yes', '--close')).code).toBe(0);
+    const again = make(name);
+    expect(await build(again, 'one')).toMatchObject(timedOut);
+    expect(answers).toHaveLength(3);
+    answers[1]?.resolve('of before, too');
+    expect(await build(again, 'two')).toMatchObject(timedOut);
+    expect(answers).toHaveLength(4);
   });
 
   it('[G-18] erases all of it on PostgreSQL', async () => {

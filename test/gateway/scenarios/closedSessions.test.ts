@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { join } from 'node:path';
 import { type Acceptance, createGateway, type GatewayOptions, type SessionOptions } from '../../../src/index.ts';
+import { fakeMcpServer, SimulatedClock } from '../../../testing/index.ts';
 import { registryOf } from '../../../src/runtime/registryOf.ts';
 import { openReader } from '../../../reader/openReader.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -223,5 +224,52 @@ describe('idleCloseMs', () => {
     for (const each of [clock, off.clock]) each.skip(5 * 3_600_000);
     await expect.poll(() => facts('session.closed')).toMatchObject([{ session: 'agent:main', because: 'idle' }]);
     expect(off.facts('session.closed')).toEqual([]);
+  });
+
+  /** A gateway whose sessions go when they are idle for a minute, with a tool whose calls are kept and one approval. */
+  async function startIdle() {
+    const clock = new SimulatedClock();
+    const gateway = createGateway({
+      ...{ clock, control: false, inbox: true, store: ':memory:' },
+      sessions: { idleCloseMs: '1m' },
+    });
+    onTestFinished(() => gateway.stop());
+    const built = deferred<string>();
+    gateway.mcpServer('ci', {
+      ...fakeMcpServer({ tools: { build: () => built.promise } }),
+      keepMs: '10m',
+      policy: { limits: { idleMs: 3000, attemptMs: 3000, overallMs: 60_000 }, retry: { maxAttempts: 1 } },
+    });
+    const approve = gateway.approval('deploys');
+    const session = gateway.session('agent:main', { onMessage: (_message, turn) => turn.tool('ci', 'build', {}) });
+    const closed: unknown[] = [];
+    gateway.on('session.closed', (fact) => void closed.push(fact));
+    await gateway.start();
+    await clock.settle();
+    return { clock, gateway, built, approve, session, closed };
+  }
+
+  it('[G-18] [R-18] never lets one go of which a call is kept', async () => {
+    const { clock, built, session, closed } = await startIdle();
+    const { processed } = await accepted(session.send({ kind: 'user' }));
+    await clock.advance(3000);
+    expect(await processed).toMatchObject({ value: { status: 'error', kind: 'timeout' } });
+    await clock.advance(5 * 60_000);
+    expect(closed).toEqual([]);
+    built.resolve('built');
+    await clock.advance(2 * 60_000);
+    expect(closed).toMatchObject([{ because: 'idle' }]);
+  });
+
+  it('[G-18] [G-17] never lets one go for which a person is asked', async () => {
+    const { clock, gateway, approve, closed } = await startIdle();
+    const answer = approve({ action: 'deploy', session: 'agent:main' });
+    await clock.advance(5 * 60_000);
+    expect(closed).toEqual([]);
+    const [question] = (await gateway.inbox?.open()) ?? [];
+    await gateway.inbox?.answer(question?.id ?? '', { decision: 'accept', way: 'code' });
+    expect(await answer).toMatchObject({ decision: 'accept' });
+    await clock.advance(2 * 60_000);
+    expect(closed).toMatchObject([{ because: 'idle' }]);
   });
 });
