@@ -55,7 +55,7 @@ export class ReplayedSession {
   }
 
   close(): void {
-    this.#session.close();
+    this.#session.stop();
   }
 
   async #process(planned: PlannedTurn, turn: Turn): Promise<unknown> {

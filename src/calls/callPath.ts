@@ -337,6 +337,9 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     });
   }
 
+  /** Tells whether a call of a session is kept, or asked about. */
+  readonly keeps = (session: string): boolean => this.state.openEffects.of(session).length > 0;
+
   /** A session is erased, whose calls have ended: what is kept of them goes. */
   forget(session: string): void {
     this.state.queue.change(() => this.steps.reconciling.forget(session));

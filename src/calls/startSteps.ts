@@ -98,11 +98,6 @@ export class StartSteps<I, O> {
     return key !== undefined && openEffects.knows(session, tool, key);
   }
 
-  /** Tells whether a call of a session is kept, or asked about. */
-  keeps(session: string): boolean {
-    return this.#state.openEffects.isOpenFor(session);
-  }
-
   /** Takes up what is known of a call that an earlier process had kept. @param asked - what it asked for. */
   restoreKept(session: string, { tool, input }: Asked, known: Remembered): void {
     const key = inputKeyOf(tool, input);

@@ -194,7 +194,7 @@ export function createToolPort(
       return target?.path.starts.joins(session, target.forms.about(target.request(tool, input))) === true;
     },
     /** Tells whether calls of a session are kept, or asked about: something of it is under way. */
-    keeps: (session: string) => [...targets.values()].some(({ path }) => path.starts.keeps(session)),
+    keeps: (session: string) => [...targets.values()].some(({ path }) => path.keeps(session)),
     /** Takes up a call that an earlier process had kept. */
     restoreKept(row: KeptCallRow, wallNow: number, given: () => void): void {
       const { session, call, integration, tool, input, effect, startedAt, until, late } = row;

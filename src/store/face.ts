@@ -20,7 +20,7 @@ export type { OutageParts, Trouble } from './outage.ts';
 export { type Environment, installDirectory, signInDirectory, storePath, storePlace } from './paths.ts';
 export { type Prunable, Pruner, passEveryMs, pruned } from './pruner.ts';
 export { type RateStates, bucketOf, forgetRatesMs, levelsIn } from './rates.ts';
-export { type StoredEvent, categories, storedEvent } from './record.ts';
+export { type StoredEvent, categories, factOf, storedEvent } from './record.ts';
 export { type JudgedRuntime, type RuntimeIdentity, type RuntimeRow, isElsewhere, judgeRuntimes } from './runtimes.ts';
 export {
   historyOf,

@@ -4,6 +4,7 @@ import { factTypes } from '../policy/facts/factTypes.ts';
 import type { Failure } from '../policy/failures/failure.ts';
 import type { Fact, FactMap, FactType, Told } from '../policy/facts/facts.ts';
 import { lastMet } from '../policy/records/lastMet.ts';
+import type { EventRow } from './events.ts';
 
 /** An event as it is stored, before it is bounded. */
 export interface StoredEvent {
@@ -76,12 +77,8 @@ const others: { readonly [T in FactType | FactFamily]?: Row<T> | null } = {
   'breaker.opened': ['breaker', 'opened', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'breaker.adopted': ['breaker', 'adopted', ({ cause, ...fact }) => ({ ...asTold(fact), error: cause })],
   'session.heartbeat_dropped': null,
-  'session.tool_failed': ['session', 'tool_failed', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
-  'session.question_failed': [
-    'session',
-    'question_failed',
-    ({ message, ...fact }) => ({ ...asTold(fact), error: message }),
-  ],
+  'session.tool_failed': ['session', 'tool_failed', asError],
+  'session.question_failed': ['session', 'question_failed', asError],
   'process.stray_output': null,
   'hook.failed': [
     'hook',
@@ -119,7 +116,7 @@ const others: { readonly [T in FactType | FactFamily]?: Row<T> | null } = {
       retry_count: retries,
     }),
   ],
-  'mcp.calls_lost': ['mcp', 'calls_lost', ({ message, ...fact }) => ({ ...asTold(fact), error: message })],
+  'mcp.calls_lost': ['mcp', 'calls_lost', asError],
   // Its place on record says which process recorded it, and in which database.
   'alert.raised': [
     'alert',
@@ -184,4 +181,29 @@ function asTold(fact: object): Record<string, unknown> {
     result[name] = value;
   }
   return result;
+}
+
+/** The message is stored as that of an error. */
+function asError({ message, ...fact }: { readonly message: string }): Record<string, unknown> {
+  return { ...asTold(fact), error: message };
+}
+
+/** Types that are stored with all that they say, by what they are stored as. */
+const toldAs = new Map(
+  [...rows].flatMap(([type, row]) => {
+    const isWhole = row !== null && !type.includes('*') && (row[2] === asTold || row[2] === asError);
+    return isWhole ? [[`${row[0]}/${row[1]}`, { type, isError: row[2] === asError }] as const] : [];
+  }),
+);
+
+/** Gives a fact as it was told; undefined for one that is stored otherwise. */
+export function factOf({ at, category, type, metadata }: EventRow): { type: string; at: number } | undefined {
+  const told = toldAs.get(`${category}/${type}`);
+  if (told === undefined) return undefined;
+  const { runtime_pid: _, ...given } = metadata;
+  const fields = Object.entries(given).map(([key, value]) => {
+    const name = key.replaceAll(/_([a-z])/g, (_found, letter: string) => letter.toUpperCase());
+    return [told.isError && key === 'error' ? 'message' : name, value] as const;
+  });
+  return { type: told.type, at, ...Object.fromEntries(fields) };
 }

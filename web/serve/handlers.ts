@@ -11,16 +11,20 @@ import { MessageStates } from './messageView.ts';
 import type { Readiness } from './readiness.ts';
 import { Sending, type SendingParts } from './sending.ts';
 import { sessionPrefix } from './serveTypes.ts';
+import type { FeedEvent } from './eventPlace.ts';
 import type { FeedReader, SessionFeed } from './sessionFeed.ts';
 import type { ServedSession, SessionHost } from './sessionHost.ts';
 
 /** Readers of events at a time, of all sessions together. */
 const mostReaders = 1000;
+/** Events that a reader that comes back is given by the records, and records that are looked at for it. */
+const mostReplayed = 1000;
+const mostLookedAt = 20_000;
 /** Entries of a history that are read from the record: as many as a session holds by itself. */
 const mostEntries = 10_000;
 
 interface HandlerParts extends Omit<SendingParts, 'servers' | 'states' | 'isRunning'> {
-  readonly gateway: Pick<Gateway, 'why' | 'metrics' | 'inbox'>;
+  readonly gateway: Pick<Gateway, 'why' | 'metrics' | 'inbox' | 'store'>;
   readonly sessions: SessionHost;
   readonly feed: SessionFeed;
   readonly servers: ReadonlyMap<string, McpIntegration>;
@@ -109,7 +113,14 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const { id } = await ownSessionOf(asked);
       if (feed.readers >= mostReaders) throw new ApiError(503, `${mostReaders} readers are there already.`, 10);
       const last = asked.request.headers['last-event-id'];
-      return eventsResponse(asked.context, feed.read(id, typeof last === 'string' ? last : undefined), clock);
+      const reader = feed.read(id, typeof last === 'string' ? last : undefined);
+      const records = async (): Promise<readonly FeedEvent[]> => {
+        // What was told before it reads is on record by then.
+        await gateway.store?.flush();
+        const query = { session: id, since: reader.since?.at, limit: mostReplayed, among: mostLookedAt };
+        return reader.replayed(await read((store) => store.events(query)).catch(() => []));
+      };
+      return eventsResponse(asked.context, reader, records, clock);
     },
     async cancel(asked) {
       const { call, why } = asked.body;
@@ -154,7 +165,12 @@ const shown = ({ id, state, waiting, heldElsewhere: isElsewhere }: ServedSession
 const heartbeatMs = 15_000;
 
 /** The events of a reader as server-sent events, no faster than its client takes them. */
-function eventsResponse(context: Context, reader: FeedReader, clock: Clock): Response {
+function eventsResponse(
+  context: Context,
+  reader: FeedReader,
+  records: () => Promise<readonly FeedEvent[]>,
+  clock: Clock,
+): Response {
   // A proxy in front must not hold them back.
   context.header('X-Accel-Buffering', 'no');
   return streamSSE(context, async (stream) => {
@@ -170,10 +186,13 @@ function eventsResponse(context: Context, reader: FeedReader, clock: Clock): Res
     await stream.write(':\n\n');
     beat();
     try {
-      if (reader.missed)
+      const write = ({ id, data }: FeedEvent): Promise<void> =>
+        stream.writeSSE({ id, event: data.type, data: JSON.stringify(data) });
+      if (reader.missed) {
         await stream.writeSSE({ event: 'missed', data: JSON.stringify({ type: 'missed', see: 'history' }) });
-      for await (const { id, data } of reader)
-        await stream.writeSSE({ id, event: data.type, data: JSON.stringify(data) });
+        for (const event of await records()) await write(event);
+      }
+      for await (const event of reader) await write(event);
     } finally {
       clock.clearTimeout(timer);
       await reader.return();

@@ -195,7 +195,7 @@ export const routes = {
     method: 'GET',
     path: '/v1/sessions/:session/events',
     summary:
-      'What happens in the session from now on, as server-sent events. With `Last-Event-ID` what was missed comes first; where that is not kept any more an event `missed` says so.',
+      'What happens in the session from now on, as server-sent events. With `Last-Event-ID` what was missed comes first: from memory, or behind an event `missed` what is on record.',
     answers: { 200: '`text/event-stream`', 404: unknownSession, 409: heldElsewhere, 503: 'too many read already' },
   },
   cancel: {

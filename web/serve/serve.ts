@@ -73,7 +73,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
     agents,
     clock,
     (name, { backend, policy }) => runtime.policies.policyOf(name, policy, presetOf(backend)),
-    (session, agent, event) => feed.tell(session, { type: 'agent', agent, event }),
+    (session, agent, event) => feed.tell(session, { type: 'agent', agent, event, at: clock.wallNow() }),
     runtime.redactAnswer,
   );
   declareHooks(gateway, hooks);

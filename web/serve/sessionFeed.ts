@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
-
-/** Event of a session, as its readers get it. */
-interface FeedEvent {
-  /** `RUN-NUMBER`: by it a reader that comes back is given what it missed. */
-  readonly id: string;
-  readonly session: string;
-  readonly data: { readonly type: string } & Readonly<Record<string, unknown>>;
-}
+import { type EventRow, storedEvent } from '../../src/store/face.ts';
+import type { Fact, Told } from '../../src/policy/facts/face.ts';
+import { type EventPlace, type FeedEvent, idOf, isBehind, placeIn, replayed } from './eventPlace.ts';
 
 /** Events that are kept for readers that come back, of all sessions together. */
 const mostKept = 10_000;
@@ -17,14 +12,27 @@ const mostWaiting = 1000;
 
 /** Reader of the events of one session. */
 export interface FeedReader extends AsyncIterableIterator<FeedEvent, undefined, void> {
-  /** True where events before the first one are lost to it. */
+  /** True where events before the first one are not in memory any more. */
   readonly missed: boolean;
+  /** Place behind which the records have what it missed; undefined where it missed nothing, or nobody knows since when. */
+  readonly since: EventPlace | undefined;
+  /** Gives what it missed, by the records: what {@link since} is before, and the first event is not. @param rows - from the time of `since` on. */
+  replayed(rows: readonly EventRow[]): readonly FeedEvent[];
   return(): Promise<IteratorResult<FeedEvent, undefined>>;
+}
+
+interface KeptEvent {
+  readonly event: FeedEvent;
+  readonly number: number;
+  readonly size: number;
+  readonly place: EventPlace;
+  /** Last place among the records that is before it. */
+  readonly before: EventPlace;
 }
 
 interface Subscription {
   readonly session: string;
-  push(event: FeedEvent): void;
+  push(event: KeptEvent): void;
   end(): void;
 }
 
@@ -32,7 +40,7 @@ interface Subscription {
 export class SessionFeed {
   /** Numbers begin anew with each process. */
   readonly #run = randomBytes(4).toString('hex');
-  #kept: { readonly event: FeedEvent; readonly number: number; readonly size: number }[] = [];
+  #kept: KeptEvent[] = [];
   readonly #readers = new Set<Subscription>();
   #last = 0;
   #size = 0;
@@ -45,12 +53,22 @@ export class SessionFeed {
   tell(session: string, data: FeedEvent['data']): void {
     if (this.#closed) return;
     const number = ++this.#last;
-    const event = { id: `${this.#run}-${number}`, session, data };
+    const before = this.#placeOf(session, Math.floor(data.at));
+    const isRecorded = storedEvent(data as Told<Fact>)?.metadata['session'] === session;
+    const place = isRecorded ? { at: before.at, nth: before.nth + 1 } : before;
+    const event = { id: idOf(this.#run, number, place), session, data };
     const size = JSON.stringify(data).length;
-    this.#kept.push({ event, number, size });
+    const kept = { event, number, size, place, before };
+    this.#kept.push(kept);
     this.#size += size;
     while (this.#kept.length > mostKept || this.#size > mostSize) this.#size -= this.#kept.shift()?.size ?? 0;
-    for (const reader of this.#readers) if (reader.session === session) reader.push(event);
+    for (const reader of this.#readers) if (reader.session === session) reader.push(kept);
+  }
+
+  /** Place behind all of a session that was told in this ms. */
+  #placeOf(session: string, at: number): EventPlace {
+    const last = this.#kept.findLast(({ event, place }) => event.session === session || place.at !== at);
+    return last?.place.at === at ? last.place : { at, nth: 0 };
   }
 
   /**
@@ -58,16 +76,17 @@ export class SessionFeed {
    * @param after - the id of the last event that the reader had. What came since is given first, as far as it is kept.
    */
   read(session: string, after?: string): FeedReader {
-    const last = after === undefined ? this.#last : this.#numberOf(after);
+    const since = after === undefined ? undefined : placeIn(after);
+    const isOurs = since?.run === this.#run && since.number <= this.#last;
+    const last = after === undefined ? this.#last : isOurs ? since.number : undefined;
     const first = this.#kept[0]?.number ?? this.#last + 1;
     const missed = last === undefined || last < first - 1;
-    const from = last ?? 0;
-    const queue = this.#kept.filter(({ event, number }) => number > from && event.session === session);
-    return this.#subscribe(
-      session,
-      queue.map(({ event }) => event),
-      missed,
-    );
+    const isLater = ({ number, place, before }: KeptEvent): boolean => {
+      if (last !== undefined) return number > last;
+      return since === undefined || isBehind(place, since) || (place === before && !isBehind(since, place));
+    };
+    const queue = this.#kept.filter((kept) => kept.event.session === session && isLater(kept));
+    return this.#subscribe(session, queue, missed, missed ? since : undefined);
   }
 
   /** Lets the readers of a session go, after what waits for them. */
@@ -87,14 +106,7 @@ export class SessionFeed {
     for (const reader of this.#readers) reader.end();
   }
 
-  /** Undefined for an id of another process, or none of ours. */
-  #numberOf(id: string): number | undefined {
-    const [run, text = ''] = id.split('-');
-    const number = Number(text);
-    return run === this.#run && Number.isSafeInteger(number) && number <= this.#last ? number : undefined;
-  }
-
-  #subscribe(session: string, queue: FeedEvent[], missed: boolean): FeedReader {
+  #subscribe(session: string, queue: KeptEvent[], missed: boolean, since: EventPlace | undefined): FeedReader {
     let ended = this.#closed;
     let wake: (() => void) | undefined;
     const subscription: Subscription = {
@@ -116,6 +128,8 @@ export class SessionFeed {
     if (!ended) this.#readers.add(subscription);
     const reader: FeedReader = {
       missed,
+      since,
+      replayed: (rows) => (since === undefined ? [] : replayed(rows, session, since, queue[0]?.before)),
       async next() {
         while (queue.length === 0 && !ended) {
           await new Promise<void>((resolve) => {
@@ -123,7 +137,7 @@ export class SessionFeed {
           });
         }
         const value = queue.shift();
-        return value === undefined ? { done: true, value: undefined } : { done: false, value };
+        return value === undefined ? { done: true, value: undefined } : { done: false, value: value.event };
       },
       return() {
         queue.length = 0;

@@ -152,10 +152,9 @@ export class OpenEffects<I, O> {
     this.#effects.delete(effect);
   }
 
-  /** True while a call of a session is kept, or asked about. */
-  isOpenFor(session: string): boolean {
-    for (const { call } of this.#effects) if (call.settings.session === session) return true;
-    return false;
+  /** Those of the calls of a session. */
+  of(session: string): readonly OpenEffect<I, O>[] {
+    return this.list().filter(({ call }) => call.settings.session === session);
   }
 
   /** The open effect that a call of a session has to wait for: of the same tool and input, or of the same tool where that is held. */

@@ -154,8 +154,7 @@ export class ReconcileSteps<I, O> {
   /** Nothing of a session is kept, asked or remembered any more: it is erased. */
   forget(session: string): void {
     const { openEffects } = this.#state;
-    for (const effect of openEffects.list()) {
-      if (effect.call.settings.session !== session) continue;
+    for (const effect of openEffects.of(session)) {
       this.#probes.halt(effect);
       this.#leave(effect, 'cancelled');
       effect.phase = 'over';

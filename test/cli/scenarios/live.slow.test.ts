@@ -222,7 +222,7 @@ describe('the command line on a directory', () => {
     const home = join(directory, 'home');
     const path = join(home, '.local', 'state', 'unwedge', 'unwedge.sqlite');
     mkdirSync(path, { recursive: true });
-    const { stderr } = await runBuilt(['status'], { HOME: home });
+    const { stderr } = await runBuilt(['status'], { HOME: home, XDG_RUNTIME_DIR: home });
     expect(stderr).toBe(`unwedge: ${path} is a directory; name a file with --db FILE or UNWEDGE_DB.\n`);
     expect(existsSync(join(path, 'unwedge.sqlite'))).toBe(false);
   });
