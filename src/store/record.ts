@@ -188,22 +188,20 @@ function asError({ message, ...fact }: { readonly message: string }): Record<str
   return { ...asTold(fact), error: message };
 }
 
-/** Types that are stored with all that they say, by what they are stored as. */
+/** Types, by what they are stored as. */
 const toldAs = new Map(
-  [...rows].flatMap(([type, row]) => {
-    const isWhole = row !== null && !type.includes('*') && (row[2] === asTold || row[2] === asError);
-    return isWhole ? [[`${row[0]}/${row[1]}`, { type, isError: row[2] === asError }] as const] : [];
-  }),
+  [...rows].flatMap(([type, row]) => (row === null ? [] : [[`${row[0]}/${row[1]}`, { type, shape: row[2] }] as const])),
 );
 
-/** Gives a fact as it was told; undefined for one that is stored otherwise. */
+/** Gives a fact as it was told; undefined for one of which not all is stored, or in another form. */
 export function factOf({ at, category, type, metadata }: EventRow): { type: string; at: number } | undefined {
   const told = toldAs.get(`${category}/${type}`);
-  if (told === undefined) return undefined;
+  const isError = told?.shape === asError;
+  if (told === undefined || told.type.includes('*') || (!isError && told.shape !== asTold)) return undefined;
   const { runtime_pid: _, ...given } = metadata;
   const fields = Object.entries(given).map(([key, value]) => {
     const name = key.replaceAll(/_([a-z])/g, (_found, letter: string) => letter.toUpperCase());
-    return [told.isError && key === 'error' ? 'message' : name, value] as const;
+    return [isError && key === 'error' ? 'message' : name, value] as const;
   });
   return { type: told.type, at, ...Object.fromEntries(fields) };
 }

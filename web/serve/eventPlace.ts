@@ -1,8 +1,7 @@
 import { type EventRow, factOf } from '../../src/store/face.ts';
 
-/** Place of an event among the records of its session: behind the `nth` that was recorded in the ms `at`, or that one itself. */
+/** Place of an event among the records of its session: behind the `nth` that was recorded in the ms `at` since the epoch, or that one itself. */
 export interface EventPlace {
-  /** Wall time in whole ms since the epoch. */
   readonly at: number;
   readonly nth: number;
 }
@@ -27,9 +26,6 @@ export const idOf = (run: string, number: number, { at, nth }: EventPlace): stri
 export const isBehind = (one: EventPlace, other: EventPlace): boolean =>
   one.at > other.at || (one.at === other.at && one.nth > other.nth);
 
-/** Run of ids of events that come from the records. */
-const recordRun = 'record';
-
 /**
  * Gives what the records have of a session as the events that they were told as, each `replayed`: those behind one place and not behind the other. What is
  * kept in another form than it was told is left out.
@@ -48,7 +44,7 @@ export function replayed(
     if (row.metadata['session'] !== session) continue;
     place = { at: row.at, nth: row.at === place.at ? place.nth + 1 : 1 };
     const fact = isBehind(place, since) && !isBehind(place, until) ? factOf(row) : undefined;
-    if (fact !== undefined) events.push({ id: idOf(recordRun, 0, place), session, data: { ...fact, replayed: true } });
+    if (fact !== undefined) events.push({ id: idOf('record', 0, place), session, data: { ...fact, replayed: true } });
   }
   return events;
 }

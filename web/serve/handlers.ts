@@ -17,9 +17,8 @@ import type { ServedSession, SessionHost } from './sessionHost.ts';
 
 /** Readers of events at a time, of all sessions together. */
 const mostReaders = 1000;
-/** Events that a reader that comes back is given by the records, and records that are looked at for it. */
-const mostReplayed = 1000;
-const mostLookedAt = 20_000;
+/** Bounds of what a reader that comes back is given by the records. */
+const replayedOf = { limit: 1000, among: 20_000 };
 /** Entries of a history that are read from the record: as many as a session holds by itself. */
 const mostEntries = 10_000;
 
@@ -117,7 +116,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
       const records = async (): Promise<readonly FeedEvent[]> => {
         // What was told before it reads is on record by then.
         await gateway.store?.flush();
-        const query = { session: id, since: reader.since?.at, limit: mostReplayed, among: mostLookedAt };
+        const query = { session: id, since: reader.since?.at, ...replayedOf };
         return reader.replayed(await read((store) => store.events(query)).catch(() => []));
       };
       return eventsResponse(asked.context, reader, records, clock);

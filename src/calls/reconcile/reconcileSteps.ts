@@ -156,7 +156,7 @@ export class ReconcileSteps<I, O> {
     const { openEffects } = this.#state;
     for (const effect of openEffects.of(session)) {
       this.#probes.halt(effect);
-      this.#leave(effect, 'cancelled');
+      this.kept.leave(effect, 'cancelled');
       effect.phase = 'over';
       openEffects.delete(effect);
     }
