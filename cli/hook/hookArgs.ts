@@ -32,6 +32,7 @@ export function readHookArgs(words: readonly string[]) {
     db,
     'on-failure': onFailure = 'allow',
     'keep-background': keepBackground,
+    inbox,
     guard,
     spinning,
   } = parsed.args;
@@ -43,6 +44,7 @@ export function readHookArgs(words: readonly string[]) {
   if (guard === undefined && spinning !== undefined)
     throw new UsageError('Expected `--guard spinning` beside `--spinning`: a command of yours judges by itself');
   if (guard === undefined && (command === undefined || command === '')) throw new UsageError(missingCommand);
+  if (guard !== undefined && inbox) throw new UsageError('Expected a command beside `--inbox`: no guard of ours asks');
   const flaw = command && programFlaw(command, 'the command after --');
   if (flaw !== undefined) throw new UsageError(flaw);
   return {
@@ -58,6 +60,8 @@ export function readHookArgs(words: readonly string[]) {
     hostTimeoutMs: hostTimeout,
     onFailure: choice,
     keepBackground,
+    /** Has people answer where the hook says `ask`. */
+    inbox,
     db,
   };
 }

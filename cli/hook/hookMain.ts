@@ -111,7 +111,9 @@ async function runHook(args: HookArgs): Promise<number> {
   endUnlessTimeFor(startingCpuMs);
   const run = await runHookChild({ ...args, limitMs: limits.run, input, started: watch });
   const outcome = judgeHook(run, args.onFailure);
-  if (outcome.is !== 'failed') return passOn(outcome);
+  if (outcome.is !== 'failed') {
+    return passOn(outcome, args.inbox && outcome.exitCode === 0 ? await answeredByPeople() : run.stdout);
+  }
   const { failure } = outcome;
   // A hook may fail before its input was read; one that hung has had the time.
   const about = run.end.how === 'timeout' ? input.said : await saidSoon(input);
@@ -124,12 +126,27 @@ async function runHook(args: HookArgs): Promise<number> {
   await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
   return exitCode;
 
-  async function passOn({ is, exitCode: code }: { is: 'answered' | 'ignored'; exitCode: number }): Promise<number> {
+  /** What the hook says, or what people answered where it says `ask`: declined while the host still waits. */
+  async function answeredByPeople(): Promise<Buffer> {
+    const said = await saidSoon(input);
+    if (said === undefined || !run.stdout.includes('ask')) return run.stdout;
+    const database = storePath(args.db, process.env);
+    const leftMs = limits.run(said.event) - ageMs();
+    const asking = {
+      ...{ name: args.name, leftMs },
+      circuit: (budgetMs: number) => createHookCircuit({ name: args.name, database, budgetMs: () => budgetMs }),
+    };
+    return (await (await import('./askedPerson.ts')).askedPerson(asking, run.stdout, said)) ?? run.stdout;
+  }
+
+  async function passOn(
+    { is, exitCode: code }: { is: 'answered' | 'ignored'; exitCode: number },
+    stdout = run.stdout,
+  ): Promise<number> {
     // The host waits for what the hook says as long as for the hook: half an answer would be another one.
     const leftMs = limits.run(input.said?.event) - performance.now();
-    const streams = (['stdout', 'stderr'] as const).map((name) =>
-      writeOut(process[name], run[name], Math.max(flushMs, leftMs)),
-    );
+    const limitMs = Math.max(flushMs, leftMs);
+    const streams = [writeOut(process.stdout, stdout, limitMs), writeOut(process.stderr, run.stderr, limitMs)];
     const [isHeard, mayComplain] = await Promise.all(streams);
     await circuit[is](admission);
     if (isHeard && mayComplain) return code;
