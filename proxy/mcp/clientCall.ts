@@ -45,6 +45,8 @@ export class ClientCall implements Asker {
   delivered = false;
   /** That of the server, once the client has it. */
   answer: McpAnswer | undefined = undefined;
+  /** That came when the client waited for it no longer, unless it is large: for a task. */
+  late: McpAnswer | undefined = undefined;
   /** The client waits for it no longer. */
   cancelled = false;
   /** Wall time in ms since the epoch up to which it is kept, once its limit has passed: for as long as its question is open. */
@@ -107,6 +109,7 @@ export class ClientCall implements Asker {
 
   /** Gives the client its answer, once. */
   deliver(line: Line, answer: McpAnswer): void {
+    if (this.isOver && line.length <= longestLate) this.late = answer;
     if (this.isOver) return;
     this.delivered = true;
     this.answer = answer;
@@ -170,6 +173,9 @@ export class ClientCall implements Asker {
     return isNews && this.keptUntil === undefined;
   }
 }
+
+/** Longest answer that a call holds for its task, in bytes or characters. */
+const longestLate = 1_000_000;
 
 /** Work that ends because it was told to is no failure of its own. */
 export const givenUp = new AttemptError({ kind: 'cancelled', message: 'given up', outcome: 'cancelled' });

@@ -12,6 +12,7 @@ import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mc
 import { progressKey } from '../wire/requestTraits.ts';
 import { isClientLimit } from './cancelReasons.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
+import { KeptTasks } from './keptTasks.ts';
 import { ClientSettings, ProxyRules } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/face.ts';
 import type { Line } from './outlet.ts';
@@ -31,8 +32,8 @@ export interface ClientCallsHost {
   deliver(call: ClientCall, line: Line, answer: McpAnswer): void;
   /** Gives the client an answer that its server gave to another call, or that was found out. @param how - it is known, in words. */
   found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
-  /** Gives the client an answer of ours. */
-  refuse(call: ClientCall, failure: Failure, elapsedMs: number): void;
+  /** Gives the client an answer of ours. @param task - that it is told of in its place. */
+  refuse(call: ClientCall, failure: Failure, elapsedMs: number, task: string | undefined): void;
   /** Called when what is kept of lines changed, in bytes. */
   retained(bytes: number): void;
   readonly path: CallPath<ClientCall, McpAnswer>;
@@ -49,6 +50,7 @@ export class ClientCalls {
   readonly #beat: ReconcileBeat;
   readonly #listing: OwnListing;
   readonly #tasks: ToolTasks;
+  readonly #keptTasks: KeptTasks;
   #retained = 0;
   #initializing = 0;
   #size = 0;
@@ -78,6 +80,8 @@ export class ClientCalls {
       },
       settled: () => call.letGo(),
     }));
+    const settingsOf = (call: ClientCall): ReturnType<ClientSettings['of']> => this.#settings.of(call);
+    this.#keptTasks = new KeptTasks(scope, { path: host.path, kept: () => this.kept, settingsOf });
   }
 
   get size(): number {
@@ -108,6 +112,7 @@ export class ClientCalls {
 
   /** Has a request answered, once. */
   start(request: McpRequest, line: Uint8Array, inBatch = false): void {
+    if (this.#keptTasks.answers(request)) return;
     const { clock } = this.#scope;
     const call = new ClientCall(
       request,
@@ -146,6 +151,7 @@ export class ClientCalls {
    */
   cancel(key: string, reason: unknown): Question | undefined {
     const call = this.#inFlight.get(key)?.at(-1);
+    if (call === undefined) this.#keptTasks.letGo(key);
     if (call === undefined) return undefined;
     call.cancelled = true;
     const { question, row } = call;
@@ -302,7 +308,11 @@ export class ClientCalls {
     if (!call.delivered && !call.cancelled) {
       call.delivered = true;
       if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);
-      else this.#host.refuse(call, outcome.failure, this.#scope.clock.now() - call.startedAt);
+      else {
+        const { failure } = outcome;
+        const elapsedMs = this.#scope.clock.now() - call.startedAt;
+        this.#host.refuse(call, failure, elapsedMs, this.#keptTasks.begin(call, failure));
+      }
     }
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }

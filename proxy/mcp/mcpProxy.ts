@@ -210,7 +210,7 @@ export class McpProxy implements Part {
       shookHands: () => this.#fromClient.serverReady(),
       deliver: (call, line, answer) => this.#deliver(call, line, answer),
       found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
-      refuse: (call, failure, elapsedMs) => this.#refuse(call, failure, elapsedMs),
+      refuse: (call, failure, elapsedMs, task) => this.#refuse(call, failure, elapsedMs, task),
       retained: (bytes) => {
         if (bytes > mostRetainedBytes) this.#pipe.hold('bytes');
         else this.#pipe.release('bytes');
@@ -234,9 +234,9 @@ export class McpProxy implements Part {
     if (facts !== undefined) this.#announcements.toolFailed(call, facts, call.row?.attempts);
   }
 
-  #refuse(call: ClientCall, failure: Failure, elapsedMs: number): void {
+  #refuse(call: ClientCall, failure: Failure, elapsedMs: number, task: string | undefined): void {
     const { wire, lastStderr, outlet, log, clock } = this.#scope;
-    const refusal = refusalOf(call, failure, elapsedMs, wire?.relay.stderr || lastStderr);
+    const refusal = task ?? refusalOf(call, failure, elapsedMs, wire?.relay.stderr || lastStderr);
     outlet.write(this.#repetition.answered(call, refusal, failure));
     const { id, method } = call.request;
     const { kind, reason, outcome } = failure;

@@ -2,7 +2,7 @@ import { type ProbeLimits, type ProbePort, mcpForms } from '../../src/calls/reco
 import { type CallPath, type CallSettings, effectUnder } from '../../src/calls/face.ts';
 import type { Effect, ReconcileLog, Reconciler, Tools } from '../../src/policy/face.ts';
 import type { FailureFacts, Outcome } from '../../src/policy/failures/face.ts';
-import { type McpAnswer, failureIn } from '../../src/protocol/mcp/face.ts';
+import { type McpAnswer, failureIn, takesTasks } from '../../src/protocol/mcp/face.ts';
 import { requestLine } from '../../src/protocol/face.ts';
 import { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
@@ -124,8 +124,8 @@ export class ClientSettings {
     const isKnown = known !== undefined && known.effect === effect;
     const made = isKnown ? known : this.#make(call, effect);
     if (!isKnown && (known !== undefined || this.#known.size < mostSettings)) this.#known.set(call.label, made);
-    // Its own answer says when a task is done.
-    if (call.asTask) return { ...made, keep: undefined };
+    // Its own answer says when a task is done. A server without tasks takes the call for one of another kind.
+    if (call.asTask && takesTasks(this.#scope.record.handshake?.['capabilities'])) return { ...made, keep: undefined };
     return rule === undefined ? made : { ...made, reconcile: rule, reconcileLog: this.#asked(call) };
   }
 

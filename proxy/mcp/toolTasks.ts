@@ -85,6 +85,7 @@ export class ToolTasks {
   }
 }
 
-function knowsTasks({ request }: ClientCall): boolean {
+/** Tells whether the client of a request of the stateless era says that it knows tasks. */
+export function knowsTasks({ request }: ClientCall): boolean {
   return mcp.valueAt(request.params, mcp.tasksPath) !== undefined;
 }

@@ -1,5 +1,6 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { amountText, budgetOption, higherLimit, limitWords } from './budgetText.ts';
+export { canonicalJson } from './canonicalJson.ts';
 export { isProgram, programFlaw, programForm } from './commandText.ts';
 export {
   type Duration,
