@@ -75,6 +75,12 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
   for (const type of ['alert.raised', 'alert.cleared'] as const)
     runtime.bus.on(type, (fact) => say(logger, 'warn', alertText(fact)));
 
+  const notify = typeof checked.inbox === 'object' ? checked.inbox.notify : undefined;
+  if (notify !== undefined)
+    void import('../src/alerts/tellQuestions.ts')
+      .then(({ tellQuestions }) => tellQuestions(runtime, notify))
+      .catch((error: unknown) => say(logger, 'warn', `Nobody is told of questions: ${messageOf(error)}`));
+
   let isUnstored = false;
   const prepared: ProxyRuntime = {
     registry,

@@ -1,4 +1,3 @@
-import type { FactOf, Told } from '../policy/facts/facts.ts';
 import { sanitize } from '../policy/text/sanitize.ts';
 import type { CheckedNotice } from '../runtime/inbox.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -6,15 +5,12 @@ import { forChat, superviseDelivery } from './delivery.ts';
 
 const names = { command: 'inbox:command', webhook: 'inbox:webhook' } as const;
 
-/** A question as people are told of it. */
-type QuestionNews = Told<FactOf<'question.asked'>> & {
-  /** Address that shows it, and answers it once. @defaultValue there is none: no `baseUrl` is given */
-  readonly link?: string | undefined;
-};
-
-/** Tells a command and a webhook of each new question of the inbox. One that does not arrive is a failed call, on record. */
+/**
+ * Tells a command and a webhook of each new question of the inbox, with a link that shows and answers it where a `baseUrl` is given. What does not arrive is a
+ * failed call, on record.
+ */
 export function tellQuestions(runtime: Runtime, { command, webhook, baseUrl }: CheckedNotice): void {
-  const senders = superviseDelivery<QuestionNews>(runtime, { command, webhook }, names);
+  const senders = superviseDelivery<Readonly<Record<string, unknown>>>(runtime, { command, webhook }, names);
   // Not awaited by the bus: neither the signature nor a delivery rejects.
   runtime.bus.on('question.asked', async (fact) => {
     const { question, asker, what, deadlineAt } = fact;

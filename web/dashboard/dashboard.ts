@@ -116,7 +116,7 @@ export function createDashboard(options: DashboardOptions) {
     const method = request.method ?? 'GET';
     if (pathname === '/')
       return method === 'GET' ? sendPage(response, dashboardPage()) : refuse(response, 405, 'Method Not Allowed');
-    if (isQuestionLink(pathname)) return answerLink(request, response, { source, now: () => clock.wallNow() });
+    if (isQuestionLink(pathname)) return answerLink(request, response, source, clock.wallNow());
     if (pathname === '/login' && method === 'POST') return login(request, response);
     const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
     if (route === undefined) return refuse(response, 404, 'Not Found');

@@ -9,11 +9,6 @@ import { readText } from './requests.ts';
 /** Tells whether a path is a link to a question. */
 export const isQuestionLink = (pathname: string): boolean => pathname.startsWith('/inbox/');
 
-interface LinkScope {
-  readonly source: Pick<DatabaseSource, 'questionOfLink' | 'answer'>;
-  readonly now: () => number;
-}
-
 /**
  * Answers a signed link, whose signature is the right to it: GET shows the question, and POST alone answers it, as programs of chats fetch links by
  * themselves. 404 for a link that is not good, whether there is such a question or not, 410 for one that has ended. Never rejects.
@@ -21,7 +16,8 @@ interface LinkScope {
 export async function answerLink(
   request: IncomingMessage,
   response: ServerResponse,
-  { source, now }: LinkScope,
+  source: Pick<DatabaseSource, 'questionOfLink' | 'answer'>,
+  now: number,
 ): Promise<void> {
   const { method = 'GET', url = '/' } = request;
   const [, id = '', signed = ''] = /^\/inbox\/([0-9a-f]{20})\/([\w-]{43})$/.exec(url.split('?', 1)[0] ?? '') ?? [];
@@ -30,7 +26,7 @@ export async function answerLink(
   try {
     const question = await source.questionOfLink(id, signed);
     if (question === undefined) return send(404, 'This link is not good.');
-    const isOver = question.state !== 'open' || question.deadlineAt <= now();
+    const isOver = question.state !== 'open' || question.deadlineAt <= now;
     if (isOver) return send(410, overText(question));
     if (method === 'GET' || method === 'HEAD') return send(200, '', question);
     if (method !== 'POST') return send(405, 'A link is opened, or its form is sent.');

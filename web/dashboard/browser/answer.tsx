@@ -46,8 +46,7 @@ export function AnswerDialog() {
       ]}
       field={isAllowed && label !== '' ? { label, first: '', options } : undefined}
       act={async (why, value) => {
-        const { text } = await answerQuestion(id, { decision, value: valueOf(form.is, value) }, why);
-        told.value = text;
+        told.value = (await answerQuestion(id, { decision, value: valueOf(form.is, value) }, why)).text;
       }}
       close={() => {
         answering.value = undefined;

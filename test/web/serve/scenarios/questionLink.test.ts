@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ApprovalRequest, createGateway } from '../../../../src/index.ts';
+import { createProxyRuntime } from '../../../../cli/proxyRuntime.ts';
 import { hasSqlite } from '../../../store/startStore.ts';
+import { temporaryDirectory } from '../../../support/temporary.ts';
 import { startServed } from '../startServed.ts';
 
 interface News {
@@ -139,5 +142,23 @@ describe.skipIf(!hasSqlite)('a link to a question', () => {
     await gateway.store?.flush();
     const events = await gateway.store?.read({ limit: 100 });
     expect(JSON.stringify(events)).not.toContain(link.split('/').at(-1));
+  });
+});
+
+describe.skipIf(!hasSqlite)('a question of what stands before a server or an agent', () => {
+  it('[G-17] is told as one of a gateway is', async () => {
+    const told: string[] = [];
+    const url = await startServer((request, response) => {
+      void text(request).then((body) => told.push(body));
+      response.end();
+    });
+    const inbox = { notify: { webhook: { url }, baseUrl: 'https://agents.example' } };
+    const { registry } = createProxyRuntime({ store: join(temporaryDirectory(), 'db'), inbox });
+    onTestFinished(() => registry.stop());
+    await registry.start();
+    await expect.poll(() => registry.paths.has('inbox:webhook')).toBe(true);
+    void registry.runtime.inbox?.ask({ source: 'elicitation', asker: 'kb', what: 'which one?', form: { is: 'text' } });
+    await expect.poll(() => told).toHaveLength(1);
+    expect(told[0]).toContain('https://agents.example/inbox/');
   });
 });
