@@ -2,7 +2,7 @@ import { questionText, type Question } from '../../src/policy/records/face.ts';
 import type { Timer } from '../../src/policy/face.ts';
 import { type McpId, type McpParams, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { rpcLine } from '../../src/protocol/face.ts';
-import type { Asked } from '../../src/sessions/face.ts';
+import { elicitationAsking, elicitationResult } from '../../src/integrations/mcp/face.ts';
 import { withParamText } from '../wire/rewrite.ts';
 import type { ClientCall } from './clientCall.ts';
 import type { ProxyScope } from './proxyScope.ts';
@@ -59,14 +59,10 @@ export class Elicitations {
   /** Asks people, and answers the server in their place. Never rejects. @param ended - told once nobody waits for it any more. */
   async ask({ serverId, params, over }: Elicitation, ended: () => void): Promise<void> {
     const { runtime, name, session, wire } = this.#scope;
-    const { message, requestedSchema: schema, mode, url } = params;
-    const isForm = Object.keys(fieldsOf(fieldsOf(schema)['properties'])).length > 0;
     let question: Question | undefined;
     const asked = await runtime.inbox?.ask({
-      ...{ source: 'elicitation', asker: name, session, signal: over.signal },
-      what: typeof message === 'string' ? message : `${name} asks for an answer`,
-      detail: mode === 'url' ? { url } : isForm ? { fields: fieldsOf(schema)['properties'] } : undefined,
-      form: isForm ? { is: 'fields', schema } : { is: 'decision' },
+      ...elicitationAsking(name, params),
+      ...{ session, signal: over.signal },
       kept: (each) => {
         question = each;
         this.#open.add(each);
@@ -79,7 +75,7 @@ export class Elicitations {
     const calls = [...this.#calls()].filter(({ tool }) => tool !== undefined);
     // Of several calls nobody knows which one it was asked for.
     if (calls.length === 1) for (const call of calls) call.asked = asked.text;
-    wire?.relay.write(rpcLine({ id: serverId, result: resultOf(asked, isForm, mode) }));
+    wire?.relay.write(rpcLine({ id: serverId, result: elicitationResult(asked, params) }));
   }
 
   stop(): void {
@@ -99,10 +95,4 @@ export class Elicitations {
     }
     this.#timer = clock.setTimeout(this.#beat, beatMs);
   };
-}
-
-function resultOf({ answer }: Asked, isForm: boolean, mode: unknown): McpParams {
-  if (answer === undefined) return { action: 'cancel' };
-  if (answer.decision !== 'accept') return { action: 'decline' };
-  return mode === 'url' ? { action: 'accept' } : { action: 'accept', content: isForm ? answer.value : {} };
 }

@@ -22,6 +22,10 @@ export interface McpRequestContext {
   readonly signal: AbortSignal;
   /** Called for every sign of life of this request. */
   touch(): void;
+  /** Gives it so much longer, in ms, while a person is waited for. */
+  readonly extend?: ((ms: number) => void) | undefined;
+  /** The call that it is an attempt of. */
+  readonly call?: object | undefined;
   /** Goes with the request in its `_meta`, so that what the server does belongs to the same trace. */
   readonly traceContext?: TraceContext | undefined;
 }
@@ -68,6 +72,8 @@ export interface McpConnection {
 interface McpConnectionParts {
   readonly pid: number | undefined;
   readonly client: Client;
+  /** Calls of tools that have no answer. @defaultValue known to nobody else */
+  readonly calls?: Set<McpRequestContext> | undefined;
   readonly clock: Clock;
   readonly pingMs: number;
   /** Why the connection ended, once it has. */
@@ -84,9 +90,11 @@ const mostPages = 1000;
  * A client of the SDK that is not connected yet.
  * @param info - our name and version, for the server.
  * @param asksEra - whether it asks the server for its era first, and takes the handshake where it knows of none.
+ * @param elicits - whether it has people to ask.
  */
-export function createSdkClient(info: Implementation, asksEra = false): Client {
-  return new Client(info, { capabilities: {}, ...(asksEra && { versionNegotiation: { mode: 'auto' } }) });
+export function createSdkClient(info: Implementation, asksEra = false, elicits = false): Client {
+  const capabilities = elicits ? { elicitation: {} } : {};
+  return new Client(info, { capabilities, ...(asksEra && { versionNegotiation: { mode: 'auto' } }) });
 }
 
 /** The message that a value is, undefined when it is none. A task, which the client takes for no result, is the member `task` of one. */
@@ -108,9 +116,7 @@ const anyResult: StandardSchemaV1<unknown, Record<string, unknown>> = {
 };
 
 export function createMcpConnection(parts: McpConnectionParts): McpConnection {
-  const { client, clock, lost, kill } = parts;
-  /** Calls of tools that have no answer. */
-  const calls = new Set<McpRequestContext>();
+  const { client, clock, lost, kill, calls = new Set() } = parts;
   // On stdio what is logged names no request: of one call alone it is a sign of life, of several it says nothing.
   parts.onNotice((method) => {
     if (method === 'notifications/message' && calls.size === 1) for (const call of calls) call.touch();

@@ -1,9 +1,9 @@
-import type { Client } from '@modelcontextprotocol/client';
+import type { Client, ElicitResult } from '@modelcontextprotocol/client';
 import type { ConnectionEvent } from '../../machines/connection.ts';
 import { AttemptError, type FailureFacts } from '../../policy/failures/failure.ts';
 import type { ProcessLink } from '../process/processLink.ts';
 import { isServerError, lostRequestIn, plain, unlimitedMs } from './mcpCall.ts';
-import { createMcpConnection, createSdkClient, readMessage } from './mcpClient.ts';
+import { createMcpConnection, createSdkClient, type McpRequestContext, readMessage } from './mcpClient.ts';
 import { type McpConnectionHost, tellHost } from './mcpConnectionHost.ts';
 import { McpTransport } from './mcpTransport.ts';
 import { deed, isCleanExit, lossFacts, serverLoss, stopped, withStderr } from './serverEnd.ts';
@@ -36,7 +36,14 @@ export function startMcpLink(
   const connect = async (): Promise<void> => {
     const { eras } = target;
     const isLegacy = eras === undefined || eras.known === 'legacy';
-    const client = createSdkClient(clientInfo, !isLegacy);
+    const { elicit } = host;
+    const client = createSdkClient(clientInfo, !isLegacy, elicit !== undefined);
+    const calls = new Set<McpRequestContext>();
+    if (elicit !== undefined)
+      client.setRequestHandler(
+        'elicitation/create',
+        async ({ params }, { mcpReq }) => (await elicit({ ...params }, mcpReq.signal, calls)) as ElicitResult,
+      );
     transport.read = readMessage;
     try {
       await client.connect(transport, { timeout: unlimitedMs });
@@ -58,6 +65,7 @@ export function startMcpLink(
     const connection = createMcpConnection({
       pid,
       client,
+      calls,
       clock,
       pingMs: target.pingMs,
       lost: () => loss.facts,

@@ -30,6 +30,7 @@ import { whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
 import { policyKey } from '../../policy/policyInput.ts';
 import { annotatedEffect } from '../../protocol/mcp/methods.ts';
 import { type TaskChoice, taskChoices, TaskTools } from '../../protocol/mcp/tasks.ts';
+import { elicitedIn } from './elicitation.ts';
 import { ToolTasks } from './toolTasks.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
@@ -141,6 +142,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
   const child = mcpChildOf(target, {
     clock: runtime.clock,
     register: runtime.register,
+    elicit: runtime.inbox && elicitedIn(runtime.inbox, name, runtime, Math.min(5000, policy.limits.idleMs / 3)),
     onReady(ready) {
       connection = ready;
       lastReady++;
