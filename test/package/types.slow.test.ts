@@ -169,7 +169,7 @@ describe('the types of a session', () => {
 
   it('[U-7] show nothing that only the runtime calls', async () => {
     const complaints = await complaintsAbout(`${begin}
-      is<keyof Session, 'id' | 'state' | 'waiting' | 'history' | 'heldElsewhere' | 'knows' | 'send' | 'heartbeat' | 'why' | 'fire' | 'stopRetrying' | 'cancel' | 'sendAgain' | 'drop'>(true);
+      is<keyof Session, 'id' | 'state' | 'waiting' | 'history' | 'heldElsewhere' | 'knows' | 'send' | 'heartbeat' | 'why' | 'fire' | 'stopRetrying' | 'cancel' | 'sendAgain' | 'drop' | 'close'>(true);
       is<keyof Turn, 'stream' | 'number' | 'session' | 'messageId' | 'delivery' | 'signal' | 'isDone' | 'done' | 'touch' | 'tool' | 'ask' | 'escalate' | 'spend'>(true);
       is<keyof typeof kb, 'stream' | 'name' | 'breaker' | 'state' | 'started' | 'stats' | 'policy' | 'call' | 'cancelScope'>(true);`);
     expect(complaints).toEqual([]);
