@@ -32,6 +32,12 @@ const onServer = [
   eventsIn('uw.event'),
 ];
 const owner = rowsOf('owner', 'uw.lease', 't.{key|id} = :session');
+/** Why a circuit is open stays, without whose calls failed. */
+const unnamed = statement(
+  'unname_breakers',
+  columns,
+  `UPDATE uw.breaker AS t SET cause = replace(t.cause, :mark, '"session":""') {FROM w |}WHERE {strpos|instr}(t.cause, :mark) > 0`,
+);
 const open = statement(
   'find_open',
   columns,
@@ -61,6 +67,7 @@ export function* forgets({ session, message: how, note, at }: LetterOrder, more 
     if (length > 0) said.push(`${what}: ${length}`);
     rows += length;
   }
+  if (!isLook) yield step(unnamed, session, row);
   const owned = (yield step(isLook ? owner.found : owner.erased, session, row)).length;
   if (rows + owned === 0) return notDone(unknownText(session));
   if (!isLook) yield* recorded({ type: 'operator.forgot', rows, ...note }, at);

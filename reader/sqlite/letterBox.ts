@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { boundedJson } from '../../src/policy/text/face.ts';
 import { type OrderResult, notDone } from '../../src/policy/face.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
@@ -17,6 +18,8 @@ import { step, type Work } from '../../src/store/face.ts';
 import { eventsIn, forgets } from '../forget.ts';
 import { actOnLetter, letterOf, type LetterOrder, maskedEvent, unknownText } from '../letterOrder.ts';
 
+/** Largest file that is written anew to leave nothing behind, in bytes: its gateway cannot write meanwhile. */
+const mostSwept = 100_000_000;
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
 
@@ -26,7 +29,8 @@ const lockWaitMs = 2000;
  * @param path - of the database, absolute.
  */
 export function orderAboutLetter(path: string, order: LetterOrder): Promise<OrderResult> {
-  return inFile(path, (database, schema) => act(database, schema, { ...order, at: Math.round(order.at) }));
+  const sweeps = order.order === 'forget' && order.message !== 'look';
+  return inFile(path, (database, schema) => act(database, schema, { ...order, at: Math.round(order.at) }), sweeps);
 }
 
 /** Does what somebody orders, in a transaction of its own. Never rejects. @param path - of the database, absolute. */
@@ -34,7 +38,11 @@ export function writeInFile(path: string, work: () => Work<OrderResult>): Promis
   return inFile(path, (database, schema) => doWork(work(), log, database, schema));
 }
 
-async function inFile(path: string, work: (database: Database, schema: Schema) => OrderResult): Promise<OrderResult> {
+async function inFile(
+  path: string,
+  work: (database: Database, schema: Schema) => OrderResult,
+  sweeps = false,
+): Promise<OrderResult> {
   try {
     const found = await findDriver();
     if (!found.ok) return notDone(`${found.reason}. Fix: ${found.fix}.`);
@@ -44,6 +52,7 @@ async function inFile(path: string, work: (database: Database, schema: Schema) =
         // What is erased is overwritten, in the log too as soon as nobody reads there.
         database.exec('PRAGMA secure_delete = ON');
         const result = database.immediate(() => work(database, schema));
+        if (sweeps && result.ok && schema.ours && statSync(path).size <= mostSwept) sweep(database);
         database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
         return result;
       });
@@ -52,6 +61,15 @@ async function inFile(path: string, work: (database: Database, schema: Schema) =
     }
   } catch (error) {
     return notDone(`The database cannot be written: ${messageOf(error)}.`);
+  }
+}
+
+/** Pages hold copies of rows that have moved to others. Where it cannot be done now the rows are gone all the same. */
+function sweep(database: Database): void {
+  try {
+    database.exec('PRAGMA temp_store = MEMORY; VACUUM');
+  } catch {
+    // A writer was faster.
   }
 }
 

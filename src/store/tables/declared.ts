@@ -122,7 +122,7 @@ ${madeOnceIndex}`,
     key: 'name',
     move: { what: 'circuits', shared: true },
     prune: { kept: 'one for each integration' },
-    session: { none: 'is of an integration' },
+    session: { none: 'is of an integration; its cause names it no more' },
   },
 
   // Buckets of rate limits, each with the levels of what it counts as JSON: they are read and written as one.
@@ -158,7 +158,7 @@ ${madeOnceIndex}`,
     indexes: `CREATE UNIQUE INDEX {alert_open|unwedge_alerts_open} ON uw.alert (integration) WHERE cleared_at IS NULL;`,
     move: { what: 'alerts', shared: true },
     prune: { old: 'cleared_at < :before', history: true },
-    session: { none: 'is of an integration' },
+    session: { of: `t.integration = 'session:' || :session` },
   },
 
   // Children that live; a row that outlives its owner names an orphan. A pid alone may be reused: the start time tells.
