@@ -1,10 +1,11 @@
-// An MCP server by Streamable HTTP whose tool takes its time: `node lateServer.mjs PORT JOURNAL`. Says `ready PORT`. What it begins and ends is appended to
-// its journal: `begun RUN QUESTION`, `ended RUN QUESTION`; the answer of a run is its name.
+// An MCP server by Streamable HTTP whose tool takes its time: `node lateServer.mjs PORT JOURNAL`. Says `ready PORT`; `stdio` in place of the port is one by
+// stdio. What it begins and ends is appended to its journal: `started PID`, `begun RUN QUESTION CLIENT TIME`, `ended RUN QUESTION`; the answer of a run is its name.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 
@@ -16,7 +17,7 @@ function made() {
   const server = new McpServer({ name: 'late', version: '1.0.0' });
   server.registerTool('work', { inputSchema: { question: z.string(), ms: z.number() } }, async ({ question, ms }) => {
     const run = randomUUID();
-    note('begun', run, question);
+    note('begun', run, question, server.server.getClientVersion()?.name, Date.now());
     await wait(ms);
     note('ended', run, question);
     return { content: [{ type: 'text', text: run }] };
@@ -40,4 +41,6 @@ const server = createServer(async (request, response) => {
   if (transport === undefined) response.writeHead(404).end();
   else await transport.handleRequest(request, response);
 });
-server.listen(Number(port), '127.0.0.1', () => process.stdout.write(`ready ${server.address().port}\n`));
+note('started', process.pid);
+if (port === 'stdio') await made().connect(new StdioServerTransport());
+else server.listen(Number(port), '127.0.0.1', () => process.stdout.write(`ready ${server.address().port}\n`));

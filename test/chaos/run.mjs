@@ -30,11 +30,27 @@ const scenarios = {
   },
   late: {
     about:
-      'kill -9 of a gateway and of the remote server behind it while sessions ask a tool that takes longer than their limit; a finished answer must be given once, to the session that asked',
-    harm: async (options) => (await import('./killLate.mjs')).killLate(options),
-    said: ({ gateways, servers, messages, begun, answers, late, lost }) =>
+      'kill -9 of a gateway, of `unwedge mcp`, and of the servers behind them while sessions and clients ask a tool that takes longer than their limit; a finished answer must be given once, to who asked',
+    harm: async (options) => {
+      const { killLateProxy } = await import('./killLateProxy.mjs');
+      const report = await (await import('./killLate.mjs')).killLate(options);
+      const proxies = [
+        await killLateProxy({ ...options, by: 'url' }),
+        await killLateProxy({ ...options, by: 'stdio' }),
+      ];
+      const violations = [report, ...proxies].flatMap((each) => each.violations);
+      return { ...report, proxies, violations };
+    },
+    said: ({ gateways, servers, messages, begun, answers, late, lost, proxies }) =>
       `gateway killed ${gateways} times and its server ${servers} times: ${messages} messages processed, the tool ran ${begun} times, ` +
-      `${answers} answers were given, ${late} of them late, and ${lost} were told as lost`,
+      `${answers} answers were given, ${late} of them late, and ${lost} were told as lost` +
+      proxies
+        .map(
+          (each) =>
+            `; before a server by ${each.by} the proxy was killed ${each.proxies} times and the server ${each.servers} times: ` +
+            `the tool ran ${each.begun} times, ${each.answers} answers were given, ${each.late} of them late, and ${each.lost} were told as lost`,
+        )
+        .join(''),
   },
   inbox: {
     about:

@@ -92,6 +92,23 @@ describe('a call of a client that passes its limit, whose server answers later',
     expect(await slow.runs()).toBe(1);
   });
 
+  it('[R-18] with a limit of 3 s of a tool that takes 5 s runs it once for the same call twice, and twice for two questions', async () => {
+    const slow = await startSlow();
+    expect(await slow.passesLimit('act', { key: 'one' })).toContain('make the same call again');
+    const again = slow.asks('act', { key: 'one' });
+    await slow.told('call.joined');
+    slow.clock.skip(2000);
+    await slow.release('one');
+    expect(textsOf(await again)).toMatch(/released one .*the same call was made 5s ago/);
+    expect(await slow.runs()).toBe(1);
+    expect(await slow.passesLimit('act', { key: 'two' })).toContain('make the same call again');
+    expect(await slow.runs()).toBe(2);
+    slow.clock.skip(2000);
+    await slow.release('two');
+    expect(textsOf(await slow.asks('act', { key: 'two' }))).toContain('released two');
+    expect(await slow.runs()).toBe(2);
+  });
+
   it('[R-18] is joined whatever the order of what is asked', async () => {
     const slow = await startSlow();
     await slow.passesLimit('act', { key: 'it', more: [1] });
