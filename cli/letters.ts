@@ -21,7 +21,7 @@ export const command = defineCommand({
     '(untaken). --send has one delivered again as a new message, once; --send-all all that are listed, two a second until Ctrl-C. The gateway',
     'that has the session does it; without one it is done in the database, and delivered at the next start. The sender of an untaken message',
     'that is dropped is told. A letter that was begun is answered as before what it called once (`once`, a reconcile rule, an idempotency key);',
-    'other calls may be made again: --send-all names those and asks, and without a terminal needs --yes.',
+    'other calls may be made again: --send-all names those and asks where there may be any, and without a terminal needs --yes then.',
   ].join('\n'),
   options: {
     send: text('ID', 'send this dead letter again'),
@@ -88,7 +88,8 @@ interface SendAll {
 
 /** Names what may be made again, and asks. @throws UsageError where there is nobody to ask. */
 async function isWanted(letters: readonly DeadLetterRecord[], io: Io): Promise<boolean> {
-  const begun = letters.filter(({ deliveries }) => deliveries > 0);
+  // Of one that was begun once, its last turn made all that there is.
+  const begun = letters.filter(({ deliveries, again }) => deliveries > 1 || (deliveries > 0 && again.length > 0));
   if (begun.length === 0) return true;
   const again = [...new Set(begun.flatMap((letter) => letter.again))].toSorted();
   const calls = again.length === 0 ? 'no call of a last turn' : sanitize(again.join(', '));

@@ -37,7 +37,11 @@ interface Having {
  * Gives an order to the runtimes of a database that have what it names. One about a dead letter is carried out without a runtime where none
  * of this machine has its session, one about an alert always so. Never rejects: what could not be done is said, with the runtimes that do not answer.
  */
-export async function giveOrder(order: Order, { clock, read }: OrderedDatabase): Promise<BudgetAnswer> {
+export async function giveOrder(
+  order: Order,
+  { clock, read }: OrderedDatabase,
+  tries = mostTries,
+): Promise<BudgetAnswer> {
   const { order: what, name: given, ...note } = order;
   // Loaded now: it needs no runtime.
   if (what === 'acknowledge' || what === 'snooze') return (await putAwayModule()).putAway(order, { clock, read });
@@ -78,17 +82,21 @@ export async function giveOrder(order: Order, { clock, read }: OrderedDatabase):
       };
     };
     const result = forEach.has(what) ? await everywhere(having, give) : await anywhere(having, give);
-    // None has it any more.
-    if (what === 'forget' && result.ok)
-      return await withoutRuntime(
-        { ...order, name: having[0]?.name ?? given },
-        { path, asked, silent, clock, read, shown },
-      );
+    if (what === 'forget' && (result.ok || order.target === 'close')) {
+      const name = having[0]?.name ?? given;
+      const nobody = { path, asked, silent, clock, read, shown };
+      // None has it any more, unless it was named again.
+      const erased = result.ok ? await withoutRuntime({ ...order, name }, nobody) : result;
+      return erased.ok || tries <= 1 ? erased : await giveOrder(order, { clock, read }, tries - 1);
+    }
     return silent === '' ? result : { ...result, text: `${result.text} ${silent}` };
   } catch (error) {
     return notDone(messageOf(error));
   }
 }
+
+/** Times that a session is let go of to be erased, where it is named again each time. */
+const mostTries = 5;
 
 /** Says what was done, where the answer says no more than that. */
 function doneText(order: OrderName, name: string): string {

@@ -1,6 +1,7 @@
 import { type OrderResult, notDone } from '../src/policy/face.ts';
 import { type Work, bucketOf, statement, step } from '../src/store/face.ts';
 import { declared } from '../src/store/tables/face.ts';
+import { type EventTable, forgetsWords } from './forgetWords.ts';
 import { type LetterOrder, recorded, unknownText } from './letterOrder.ts';
 
 const columns = 'session text, mark text, key_mark text, child_mark text, budget text, at bigint';
@@ -48,9 +49,13 @@ const open = statement(
 
 /**
  * Erases all of a session that nobody has, within one transaction; where the order says `look` it only says what there is.
- * @param more - tables that one engine alone has.
+ * @param more - tables that one engine alone has. @param events - whose they are.
  */
-export function* forgets({ session, message: how, note, at }: LetterOrder, more = onServer): Work<OrderResult> {
+export function* forgets(
+  { session, message: how, note, at }: LetterOrder,
+  more = onServer,
+  events: EventTable = { table: 'uw.event', isOurs: true },
+): Work<OrderResult> {
   const marks = { mark: `"session":${JSON.stringify(session)}`, keyMark: `"session_key":${JSON.stringify(session)}` };
   const budget = bucketOf(`budget session:${session}`);
   const row = { session, ...marks, childMark: JSON.stringify(`session:${session}`), budget, at };
@@ -60,8 +65,10 @@ export function* forgets({ session, message: how, note, at }: LetterOrder, more 
     return notDone(
       `${waits} messages, calls or questions of ${session} have not ended: nothing was erased; --close gives them up.`,
     );
-  let rows = 0;
   const said: string[] = [];
+  // Before what tells of its calls is erased.
+  let rows = isLook ? 0 : yield* forgetsWords(session, marks.mark, events);
+  if (rows > 0) said.push(`words of its calls in causes and alerts: ${rows}`);
   for (const { what, found, erased } of [...tables, ...more]) {
     const { length } = yield step(isLook ? found : erased, session, row);
     if (length > 0) said.push(`${what}: ${length}`);
@@ -74,3 +81,7 @@ export function* forgets({ session, message: how, note, at }: LetterOrder, more 
   const list = said.join(', ') || 'nothing but its name';
   return { ok: true, text: isLook ? `Of ${session} is kept: ${list}.` : `Of ${session} was erased: ${list}.` };
 }
+
+/** Says that a session was not erased, as a gateway has it that nobody has reached, or by now. */
+export const hadText = (owner: string): string =>
+  `${owner} has the session: it was named again meanwhile, or that one does not answer. Nothing was erased.`;

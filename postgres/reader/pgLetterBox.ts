@@ -3,7 +3,7 @@ import type { Fact } from '../../src/policy/facts/face.ts';
 import { type OrderResult, notDone } from '../../src/policy/face.ts';
 import { messageId, messageNamed, noLetter } from '../../src/sessions/face.ts';
 import { type Value, type Work, isDeadLetter, statement, step } from '../../src/store/face.ts';
-import { forgets } from '../../reader/forget.ts';
+import { forgets, hadText } from '../../reader/forget.ts';
 import {
   actOnLetter,
   type Letter,
@@ -105,8 +105,7 @@ async function act(rows: Rows, order: LetterOrder): Promise<OrderResult> {
   const isFree = token !== null && token !== undefined;
   const lease = isFree ? { session, token: String(token), leaseId } : undefined;
   if (isForgotten && isFree) return doWork(forgets(order), events, rows);
-  if (isForgotten)
-    return notDone(`${await ownerName(rows, taken?.['owner'])} has the session, and does not answer here.`);
+  if (isForgotten) return notDone(hadText(await ownerName(rows, taken?.['owner'])));
   const letter = await findLetter(rows, order);
   if (letter !== undefined) {
     if (lease !== undefined) return doWork(actOnLetter(order, letter), events, rows, lease);

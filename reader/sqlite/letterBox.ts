@@ -15,7 +15,7 @@ import {
 } from '../../src/store/sqlite/face.ts';
 import { letterBy, letterIn } from '../../src/store/tables/face.ts';
 import { step, type Work } from '../../src/store/face.ts';
-import { eventsIn, forgets } from '../forget.ts';
+import { eventsIn, forgets, hadText } from '../forget.ts';
 import { actOnLetter, letterOf, type LetterOrder, maskedEvent, unknownText } from '../letterOrder.ts';
 
 /** Largest file that is written anew to leave nothing behind, in bytes: its gateway cannot write meanwhile. */
@@ -89,11 +89,14 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   if (owned === undefined && !isForgotten) return notDone(unknownText(session));
   if (message !== 'look' && owned !== undefined && isOwned(database, owned['owner'], order.dead))
     return notDone(
-      'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
+      isForgotten
+        ? hadText('A gateway')
+        : 'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
     );
   // Those in a table of somebody else are theirs.
-  const events = schema.ours || schema.eventTable !== 'events' ? [eventsIn(schema.eventTable)] : [];
-  if (isForgotten) return doWork(forgets(order, events), log, database, schema);
+  const events = { table: schema.eventTable, isOurs: schema.ours || schema.eventTable !== 'events' };
+  const more = events.isOurs ? [eventsIn(events.table)] : [];
+  if (isForgotten) return doWork(forgets(order, more, events), log, database, schema);
   const named = messageNamed(message, session);
   if (named === undefined || 'mail' in named) return notDone(noLetter(message));
   const [row] = doRow(database, step(letterBy(named), session, { session, ...named }));

@@ -342,7 +342,12 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
 
   /** A session is erased, whose calls have ended: what is kept of them goes. */
   forget(session: string): void {
-    this.state.queue.change(() => this.steps.reconciling.forget(session));
+    const { queue, circuit, tools } = this.state;
+    queue.change(() => {
+      this.steps.reconciling.forget(session);
+      circuit.failures.forget(session);
+      tools.forgetSession(session);
+    });
   }
 
   /** Ends every call and every wait. Nothing is left in the queue of deadlines afterwards. */

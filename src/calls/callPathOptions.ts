@@ -1,6 +1,7 @@
 import type { IntegrationEmitted } from '../machines/integrationEvents.ts';
 import type { BreakerCause } from '../policy/records/breakerCause.ts';
 import type { Clock, Random } from '../policy/clock.ts';
+import type { CallFact } from '../policy/facts/callFacts.ts';
 import type { Facts } from '../policy/facts/facts.ts';
 import type { Failure, FailureFacts, FailureReason } from '../policy/failures/failure.ts';
 import type { WhenAlive } from '../policy/policies.ts';
@@ -35,7 +36,7 @@ export interface CallPathOptions<I, O> {
    */
   readonly goesOn?: ((input: I, call: object) => boolean) | undefined;
   /** Told of each final failure of a call that was dispatched, after its record. Must not throw. */
-  readonly failed?: ((input: I, failure: Failure) => void) | undefined;
+  readonly failed?: ((input: I, failure: Failure, about: CallFact) => void) | undefined;
   /** A harmless request that shows whether the integration answers again (MCP `ping`). */
   readonly probe?: ((context: { readonly signal: AbortSignal }) => unknown) | undefined;
   readonly clock: Clock;

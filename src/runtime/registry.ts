@@ -177,6 +177,8 @@ export class Registry {
       return notDone(`${id} is under way: nothing was erased. --close has it end first.`);
     const result = await session.letGo({ because: 'forgotten', reason: why, by });
     if (!result.ok) return result;
+    // Somebody has heard that it was closed.
+    if (this.#sessions.has(id)) return notDone(`${id} was named again at once: nothing was erased.`);
     this.#life.forgotten.add(id);
     for (const { path } of this.#entries.values()) path.forget(id);
     this.runtime.inbox?.withdraw(id);

@@ -63,7 +63,10 @@ export interface RecoveryOptions extends Given<typeof recoveryKeys> {}
 
 /** Keys that a session may be given, and all sessions of a gateway at once. */
 export const sharedSessionKeys = {
-  /** Entries of the history kept in memory and in the store, at least 1. @defaultValue 10000 */
+  /**
+   * Entries of the history kept in memory and in the store as a turn begins, at least 1: the oldest turns go, whole. The entries of the turn come on top.
+   * @defaultValue 10000
+   */
   historyLimit: integer({ default: 10_000, help: 'Entries of the history kept.' }),
   /** Limits on the messages that wait. @defaultValue 1000 */
   mailbox: section(mailboxKeys, { given: {} as MailboxOptions, default: {}, help: 'What may wait.' }),

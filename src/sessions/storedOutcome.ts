@@ -1,10 +1,17 @@
-import type { Failure, Outcome } from '../policy/failures/failure.ts';
+import type { EffectOutcome, Failure, Outcome } from '../policy/failures/failure.ts';
 import { fromJson, toJson } from '../policy/text/storedJson.ts';
 
-/** Writes how a message ended, for its sender in another process: as far as JSON goes, and no cause, which is of the process that met it. */
+/** Writes how a message ended, for its sender in another process: a value that is no JSON as a failure that says so, and no cause, which is of the process that met it. */
 export function outcomeToJson(outcome: Outcome<unknown>): string {
   if (!outcome.ok) return toJson({ ok: false, failure: { ...outcome.failure, cause: undefined } });
-  return outcome.value === undefined ? '{"ok":true}' : `{"ok":true,"value":${toJson(outcome.value)}}`;
+  if (outcome.value === undefined) return '{"ok":true}';
+  try {
+    const value = JSON.stringify(outcome.value) as string | undefined;
+    if (value !== undefined) return `{"ok":true,"value":${value}}`;
+  } catch {
+    // Below.
+  }
+  return toJson(untold('It is done; what its handler returned is no JSON, and not kept', 'done'));
 }
 
 /** Reads that; what cannot be read is a failure that says so. */
@@ -13,15 +20,11 @@ export function outcomeIn(text: unknown): Outcome<unknown> {
   if (read?.ok === true) return { ok: true, value: read.value };
   if (typeof read?.failure === 'object' && read.failure !== null)
     return { ok: false, failure: read.failure as Failure };
-  const message = 'How it ended cannot be read';
-  const failure: Failure = {
-    kind: 'unknown',
-    message,
-    outcome: 'unknown',
-    integration: '',
-    attempts: 1,
-    retryable: false,
-  };
+  return untold('How it ended cannot be read', 'unknown');
+}
+
+function untold(message: string, outcome: EffectOutcome): Outcome<never> {
+  const failure: Failure = { kind: 'unknown', message, outcome, integration: '', attempts: 1, retryable: false };
   return { ok: false, failure };
 }
 

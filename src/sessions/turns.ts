@@ -211,13 +211,13 @@ export class Turns {
     running.over = true;
     const { id: session, clock, facts, mailbox } = this.#scope;
     const { turn, envelope, startedAt, trace, cutFor } = running;
-    const isTold = cutFor?.kind === 'spinning' || (cutFor?.reason === 'closed' && !handled.ok);
+    // A handler that returns normally from a turn that was cut has not processed its message, unless it has said so.
+    const isTold = cutFor?.kind === 'spinning' || (cutFor?.reason === 'closed' && !(handled.ok && turn.isDone));
     const returned: typeof handled = isTold ? { ok: false, failure: sessionFailure(session, cutFor) } : handled;
     turn.close(turnEnds.ended);
     if (this.#running === running) this.#running = undefined;
     const end = this.#endOf(running, returned);
-    // A handler that returns normally from a turn that was cut has not processed its message; its sender is not told so either, nor that what the handler
-    // waited for was aborted.
+    // The sender is not told that it is processed either, nor that what the handler waited for was aborted.
     const isCut =
       (end === 'put_back' || end === 'not_begun') &&
       envelope.kept !== undefined &&

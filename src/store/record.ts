@@ -105,7 +105,7 @@ const others: { readonly [T in FactType | FactFamily]?: Row<T> | null } = {
   'mcp.tool_failed': [
     'mcp',
     'tool_error',
-    ({ tool, input, error, integration, stack, kind, reason, retries }) => ({
+    ({ tool, input, error, integration, stack, kind, reason, retries, call, session }) => ({
       tool_name: tool,
       input,
       error,
@@ -114,6 +114,8 @@ const others: { readonly [T in FactType | FactFamily]?: Row<T> | null } = {
       kind,
       reason,
       retry_count: retries,
+      call,
+      session,
     }),
   ],
   'mcp.calls_lost': ['mcp', 'calls_lost', asError],

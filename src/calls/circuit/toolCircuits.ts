@@ -73,6 +73,11 @@ export class ToolCircuits<I, O> {
     return open.sort((one, other) => (one.tool < other.tool ? -1 : 1));
   }
 
+  /** A session is erased: nothing of its calls is quoted any more. */
+  forgetSession(session: string): void {
+    for (const { failures } of this.#circuits.values()) failures.forget(session);
+  }
+
   /** Lets the next call of a tool try its open circuit, whatever time is left. */
   probeSoon(tool: string): void {
     const circuit = this.#circuits.get(tool);

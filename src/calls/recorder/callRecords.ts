@@ -213,7 +213,8 @@ export class CallRecords<I, O> {
       stack: stackOf(failure.cause),
       limit: limitThatPassed(failure, settings, policy.limits),
     });
-    if (call.attempts > 0 && failed !== undefined) this.#queue.call(() => failed(input, failure), undefined);
+    if (call.attempts > 0 && failed !== undefined)
+      this.#queue.call(() => failed(input, failure, this.#about(call)), undefined);
   }
 
   callFellBack(call: Call<I, O>, failure: Failure): void {

@@ -22,6 +22,7 @@ import {
   whichTools,
 } from './mcpIntegration.ts';
 import { effects } from '../../policy/effects.ts';
+import type { CallFact } from '../../policy/facts/callFacts.ts';
 import { AttemptError, type Failure, type FailureFacts } from '../../policy/failures/failure.ts';
 import { boolean, choice, duration, type Given, type Values } from '../../policy/options/optionKeys.ts';
 import { readOptions } from '../../policy/options/readOptions.ts';
@@ -252,7 +253,11 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     path.incarnationEnded();
   }
 
-  function tellToolError(request: McpRequest, { kind, reason, message, attempts }: Failure): void {
+  function tellToolError(
+    request: McpRequest,
+    { kind, reason, message, attempts }: Failure,
+    { call, session }: CallFact,
+  ): void {
     // A call that its caller ended is no error of the tool.
     const tool = toolName({ toolOf }, request);
     if (request === whichTools || tool === undefined || kind === 'cancelled') return;
@@ -267,6 +272,8 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
       kind,
       reason,
       retries,
+      call,
+      session,
     });
   }
 

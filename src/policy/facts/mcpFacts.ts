@@ -35,6 +35,10 @@ export interface McpFacts {
     reason?: string | undefined;
     /** Attempts beyond the first. */
     retries?: number | undefined;
+    /** The call, as its other facts name it; undefined through a proxy. */
+    call?: string | undefined;
+    /** Session of the call, where it is of one. */
+    session?: string | undefined;
   };
   /** An MCP server lists other tools than before, after a restart or because it said so. At most 100 names each. */
   'mcp.tools_changed': {

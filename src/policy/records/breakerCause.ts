@@ -63,6 +63,12 @@ export class RecentFailures {
     this.#recent = [];
   }
 
+  /** A session is erased: nothing of its calls is quoted any more. */
+  forget(session: string): void {
+    this.cause &&= causeWithout(this.cause, session);
+    this.#recent = this.#recent.filter((failure) => failure.session !== session);
+  }
+
   /**
    * Returns what a call is told that the open circuit refuses. Refusals come in floods: the text is made once a second at most.
    * @param nextTry - in so many ms, or `tried`: another call tries it now.
@@ -111,6 +117,13 @@ export function causeText(message: string): string {
     .replaceAll(/\s+/g, ' ')
     .trim();
   return line.slice(0, mostChars).replace(/[\s.:;]+$/, '');
+}
+
+/** The cause without what the calls of a session came to: its words too, where they are of one. */
+export function causeWithout(cause: BreakerCause, session: string): BreakerCause {
+  const isQuoted = cause.failures.at(-1)?.session === session;
+  const failures = cause.failures.filter((failure) => failure.session !== session);
+  return { ...cause, message: isQuoted ? '' : cause.message, failures };
 }
 
 /** Reads what was kept of an earlier process, as far as it can be read. */

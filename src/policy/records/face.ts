@@ -1,7 +1,14 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export type { OpenAlert } from './alertRecord.ts';
 export { alertText, nextOfAlert, times } from './alertText.ts';
-export { type BreakerCause, type CountedFailure, causeText, openText } from './breakerCause.ts';
+export {
+  type BreakerCause,
+  type CountedFailure,
+  causeText,
+  causeWithout,
+  openText,
+  readBreakerCause,
+} from './breakerCause.ts';
 export { type CallFiguresRow, type CallTotals, addFigures } from './callFigures.ts';
 export {
   type Quantiles,

@@ -16,15 +16,17 @@ export type Fence = (database: Database, transaction: object) => boolean;
 
 /**
  * Asks whether a session is still whose it was: once a transaction, which holds the lock on writing from its begin to its end.
+ * @param isGivenUp - true once it was let go of: a session that nobody has was erased then.
  * @returns the question; its second argument is another object for each transaction.
  */
-export function createFence({ session, runtime, fence }: Claimed): Fence {
+export function createFence({ session, runtime, fence }: Claimed, isGivenUp: () => boolean): Fence {
   let asked: object | undefined;
   let held = false;
 
   function ask(database: Database): boolean {
     const row = database.prepare('SELECT owner, fence FROM unwedge_sessions WHERE id = ?').get(session);
     if (row !== undefined) return row['owner'] === runtime && row['fence'] === fence;
+    if (isGivenUp()) return false;
     // A session that nobody has is in a file that was replaced while this one was running.
     database.prepare('INSERT INTO unwedge_sessions (id, owner, fence) VALUES (?, ?, ?)').run(session, runtime, fence);
     return true;

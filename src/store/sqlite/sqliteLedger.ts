@@ -72,7 +72,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
     this.#released = released;
     this.#claimed = claimed;
     this.#scope = scope;
-    this.#holds = createFence(claimed);
+    this.#holds = createFence(claimed, () => this.#givenUp);
   }
 
   post({ number, message, key, at }: StoredMessage): Promise<Kept> {

@@ -212,6 +212,41 @@ describe('unwedge forget', () => {
     expect(answers).toHaveLength(4);
   });
 
+  it('[G-18] [R-18] nothing of a call that is kept comes to be on record after it', async () => {
+    const answer = deferred<string>();
+    const { gateway, session, run, store } = await startSpoken((_message, turn) => turn.tool('ci', 'build'));
+    gateway.integration('ci', { effect: 'mutating', keepMs: '10m', policy: quick }, () => answer.promise);
+    const sent = await session.send({ kind: 'user' });
+    await (sent.accepted && sent.processed);
+    expect((await run('forget', name, '--yes', '--close')).code).toBe(0);
+    answer.resolve(planted);
+    await gateway.store?.flush();
+    await gateway.stop();
+    expect(naming(rowsIn(store))).toEqual([]);
+    expect(JSON.stringify(rowsIn(store))).not.toContain(planted);
+  });
+
+  it('[G-18] erases one that is named again as soon as it is closed', async () => {
+    const { gateway, say, session, make, run, store } = await startSpoken();
+    await say(session);
+    let again = 2;
+    gateway.on('session.closed', () => {
+      if (again-- > 0) void say(make(name));
+    });
+    const { code, stderr } = await run('forget', name, '--yes', '--close');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(again).toBeLessThan(0);
+    expect(naming(rowsIn(store))).toEqual([]);
+  });
+
+  it('[G-18] says so of one that is named again each time', async () => {
+    const { gateway, say, session, make, run } = await startSpoken();
+    await say(session);
+    gateway.on('session.closed', () => void make(name));
+    const { code, stderr } = await run('forget', name, '--yes', '--close');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('was named again')]);
+  });
+
   it('[G-18] erases all of it on PostgreSQL', async () => {
     const { url, ask } = await newSchema();
     const { gateway, say, session, other, run } = await startSpoken(undefined, url);

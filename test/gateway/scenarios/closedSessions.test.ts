@@ -113,6 +113,24 @@ describe('a session that is closed', () => {
     expect(await letters()).toMatchObject([{ id: 'agent:main-m3' }]);
   });
 
+  it.each([false, true])(
+    '[G-18] tells the sender of a turn that was cut so, though its handler returns, unless it has said that it is done: %s',
+    async (isDone) => {
+      const begun = deferred<void>();
+      const { session } = await startGateway(async (_message, turn) => {
+        if (isDone) await turn.done();
+        begun.resolve(undefined);
+        await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
+        return 'half done';
+      });
+      const { processed } = await accepted(session.send({ kind: 'user' }));
+      await begun.promise;
+      await session.close();
+      const told = isDone ? { ok: true, value: 'half done' } : { failure: { kind: 'cancelled', reason: 'closed' } };
+      expect(await processed).toMatchObject(told);
+    },
+  );
+
   it('[G-18] lets the turn and what waits end within drainMs', async () => {
     const { session, facts, letters } = await startGateway(({ text }) => Promise.resolve(text));
     const sent = [];

@@ -51,6 +51,25 @@ describe.each([':memory:', ...(hasSqlite ? ['a file'] : [])])(
       expect(await again(session.send(user, { key: 'k' }))).toEqual(outcome);
     });
 
+    it.each([{ total: 1n }, () => 1])(
+      '[G-18] says that a value that is no JSON is not kept, and that it is done',
+      async (value) => {
+        const { session } = await start(place(), () => value);
+        const first = await session.send(user, { key: 'k' });
+        expect(first.accepted && (await first.processed)).toEqual({ ok: true, value });
+        expect(await again(session.send(user, { key: 'k' }))).toMatchObject({
+          ok: false,
+          failure: { message: expect.stringContaining('not kept') as string, outcome: 'done' },
+        });
+      },
+    );
+
+    it('[G-18] gives the outcome of the first to another text: a key names a message', async () => {
+      const { session } = await start(place(), ends);
+      await session.send({ kind: 'user', text: 'one' }, { key: 'k' });
+      expect(await again(session.send({ kind: 'user', text: 'two' }, { key: 'k' }))).toMatchObject({ ok: true });
+    });
+
     it('[G-18] waits for the first while that is under way, and ends with the stop', async () => {
       const waits: (() => void)[] = [];
       const { gateway, session } = await start(place(), () => {
