@@ -1,7 +1,7 @@
 import { type OrderResult, notDone } from '../src/policy/face.ts';
 import { type Work, bucketOf, statement, step } from '../src/store/face.ts';
 import { declared } from '../src/store/tables/face.ts';
-import { type EventTable, forgetsWords } from './forgetWords.ts';
+import { forgetsWords } from './forgetWords.ts';
 import { type LetterOrder, recorded, unknownText } from './letterOrder.ts';
 
 const columns = 'session text, mark text, key_mark text, child_mark text, budget text, at bigint';
@@ -54,7 +54,7 @@ const open = statement(
 export function* forgets(
   { session, message: how, note, at }: LetterOrder,
   more = onServer,
-  events: EventTable = { table: 'uw.event', isOurs: true },
+  [events, isOurs]: readonly [table: string, isOurs: boolean] = ['uw.event', true],
 ): Work<OrderResult> {
   const marks = { mark: `"session":${JSON.stringify(session)}`, keyMark: `"session_key":${JSON.stringify(session)}` };
   const budget = bucketOf(`budget session:${session}`);
@@ -67,7 +67,7 @@ export function* forgets(
     );
   const said: string[] = [];
   // Before what tells of its calls is erased.
-  let rows = isLook ? 0 : yield* forgetsWords(session, marks.mark, events);
+  let rows = isLook ? 0 : yield* forgetsWords(session, marks.mark, events, isOurs);
   if (rows > 0) said.push(`words of its calls in causes and alerts: ${rows}`);
   for (const { what, found, erased } of [...tables, ...more]) {
     const { length } = yield step(isLook ? found : erased, session, row);

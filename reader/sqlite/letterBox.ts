@@ -94,9 +94,9 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
         : 'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
     );
   // Those in a table of somebody else are theirs.
-  const events = { table: schema.eventTable, isOurs: schema.ours || schema.eventTable !== 'events' };
-  const more = events.isOurs ? [eventsIn(events.table)] : [];
-  if (isForgotten) return doWork(forgets(order, more, events), log, database, schema);
+  const isOurs = schema.ours || schema.eventTable !== 'events';
+  const more = isOurs ? [eventsIn(schema.eventTable)] : [];
+  if (isForgotten) return doWork(forgets(order, more, [schema.eventTable, isOurs]), log, database, schema);
   const named = messageNamed(message, session);
   if (named === undefined || 'mail' in named) return notDone(noLetter(message));
   const [row] = doRow(database, step(letterBy(named), session, { session, ...named }));

@@ -265,7 +265,8 @@ describe.skipIf(!hasSqlite)('orders on the command line', () => {
     const words = ['letters', 'agent:main', '--send-all', '--db', first.db];
     const refused = await call(words, { ask });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Nothing was sent again')]);
-    database.exec('UPDATE unwedge_messages SET deliveries = 0 WHERE number = 3');
+    // Its one turn called nothing: nothing can be made again, and nobody is asked.
+    database.exec('UPDATE unwedge_messages SET deliveries = 1, turn = 901 WHERE number = 3');
     const all = await run('letters', 'agent:main', '--send-all');
     expect(questions).toEqual([`${named}.\nSend 2 again? [y/N] `]);
     expect(all).toEqual({ code: 0, stdout: '2 of 2 sent again.\n', stderr: 'unwedge: 1 of 2\nunwedge: 2 of 2\n' });
