@@ -33,12 +33,6 @@ const onServer = [
   eventsIn('uw.event'),
 ];
 const owner = rowsOf('owner', 'uw.lease', 't.{key|id} = :session');
-/** Why a circuit is open stays, without whose calls failed. */
-const unnamed = statement(
-  'unname_breakers',
-  columns,
-  `UPDATE uw.breaker AS t SET cause = replace(t.cause, :mark, '"session":""') {FROM w |}WHERE {strpos|instr}(t.cause, :mark) > 0`,
-);
 const open = statement(
   'find_open',
   columns,
@@ -67,14 +61,14 @@ export function* forgets(
     );
   const said: string[] = [];
   // Before what tells of its calls is erased.
-  let rows = isLook ? 0 : yield* forgetsWords(session, marks.mark, events, isOurs);
-  if (rows > 0) said.push(`words of its calls in causes and alerts: ${rows}`);
+  const quoted = isLook ? 0 : yield* forgetsWords(session, marks.mark, events, isOurs);
+  let rows = quoted;
   for (const { what, found, erased } of [...tables, ...more]) {
     const { length } = yield step(isLook ? found : erased, session, row);
     if (length > 0) said.push(`${what}: ${length}`);
     rows += length;
   }
-  if (!isLook) yield step(unnamed, session, row);
+  if (quoted > 0) said.push(`words of its calls in causes and alerts: ${quoted}`);
   const owned = (yield step(isLook ? owner.found : owner.erased, session, row)).length;
   if (rows + owned === 0) return notDone(unknownText(session));
   if (!isLook) yield* recorded({ type: 'operator.forgot', rows, ...note }, at);
