@@ -27,6 +27,7 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
   const lines = [
     head,
     ...recoveringLines(why),
+    ...keptLines(why),
     ...why.calls.flatMap((call) => callLines(call, why)),
     ...why.questions.map(
       ({ question, inbox = false, what, sinceMs, deadlineInMs }) =>
@@ -67,6 +68,14 @@ function recoveringLines(why: SessionWhy): string[] {
     `  finds out first what became of ${what} of an earlier process:`,
     ...calls.flatMap((call) => callLines(call, why)),
   ];
+}
+
+/** Tells of work that outlives its call. */
+function keptLines({ kept = [] }: SessionWhy): readonly string[] {
+  return kept.map(({ integration, tool = 'a call', sinceMs, until }) => {
+    const at = new Date(until).toISOString().slice(11, 19);
+    return `  goes on after its limit: ${sanitize(integration)} ${sanitize(tool)} for ${time(sinceMs)}, kept until ${at} UTC: the same call joins it`;
+  });
 }
 
 /** Describes the first end of the wait, and the end of the gateway where that is nearer. */

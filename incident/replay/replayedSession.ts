@@ -145,6 +145,7 @@ function toolPortOf(integrations: ReadonlyMap<string, ReplayedIntegration>): Too
     isRead: () => false,
     joins: () => false,
     keeps: () => false,
+    keptWhy: () => [],
     restoreKept: () => undefined,
     repeatRule: () => undefined,
     ruleOf: () => undefined,

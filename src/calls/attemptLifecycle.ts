@@ -1,5 +1,7 @@
+import { backoffDelayMs } from '../policy/backoff.ts';
 import { type Clock, longStallMs, wakeMs } from '../policy/clock.ts';
 import type { FailureFacts, FailureKind } from '../policy/failures/failure.ts';
+import { mayRetry } from '../policy/failures/repetition.ts';
 import type { OrderNote } from '../policy/operatorOrder.ts';
 import { Attempt } from './attempt.ts';
 import { BreakerRecorder } from './recorder/breakerRecorder.ts';
@@ -147,10 +149,28 @@ export class AttemptLifecycle<I, O> {
   }
 
   #limitPassed(attempt: Attempt<Call<I, O>>, limit: ExpiredLimit, now: number, note?: OrderNote): FailureFacts {
-    const facts = this.#state.kept.judge(attempt.call, this.#timedOut(attempt, limit, note));
+    const timedOut = this.#timedOut(attempt, limit, note);
+    const facts = this.#isTriedAgain(attempt.call, timedOut, now)
+      ? timedOut
+      : this.#state.kept.judge(attempt.call, timedOut);
     // First of all: what follows for the call must find the server suspect.
     if (this.#makesSuspect(attempt, limit, now)) this.#state.suspicion.raise();
     return this.fail(attempt, facts, true);
+  }
+
+  /** Tells whether another attempt follows, whatever is drawn for its wait: what this one does is not kept then. */
+  #isTriedAgain(
+    { attempts, progress, overallDue, expectedEffect, settings }: Call<I, O>,
+    facts: FailureFacts,
+    now: number,
+  ) {
+    const { circuit, draining } = this.#state;
+    const { retry } = settings;
+    if (progress.triesLast || attempts >= retry.maxAttempts || circuit.link.isOpen) return false;
+    const delayMs = backoffDelayMs(retry.backoff, attempts + 1, () => 1);
+    const fits =
+      progress.waitedMs + delayMs <= retry.maxTotalWaitMs && now + delayMs < Math.min(overallDue, draining.cutAt);
+    return fits && mayRetry(facts, expectedEffect, retry);
   }
 
   /** An attempt that showed a sign of life since, or has half of its time left; only now is its place in the queue worth moving. */

@@ -33,12 +33,16 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
  * The facts that end a call for a reason of its caller's, with what they say of its effect: while none of its attempts is under way nothing more can come of
  * it, and what those before have left is known. A call that was held back is about the one that it equals.
  */
-export function knownAtEnd<I, O>({ attempt, progress }: Call<I, O>, facts: FailureFacts): FailureFacts {
-  const isOpen = attempt !== undefined || progress.fallback !== undefined || progress.openEffect !== undefined;
+export function knownAtEnd<I, O>(call: Call<I, O>, facts: FailureFacts): FailureFacts {
+  const isOpen = mayHaveBegun(call) || call.progress.fallback !== undefined;
   return isOpen || facts.how !== undefined || facts.outcome === 'not_started'
     ? facts
     : { ...facts, outcome: 'not_started' };
 }
+
+/** Tells whether work is under way for a call, or has been: an attempt of its own, or the work of the one that it equals. */
+export const mayHaveBegun = <I, O>({ attempt, waiting }: Call<I, O>): boolean =>
+  attempt !== undefined || waiting === 'reconciling';
 
 /** Ends a call on an open circuit, written out: to spread its facts would cost more than all the rest of such a call. */
 function refusedByCircuit({ kind, reason, message, retryAfterMs, cause }: FailureFacts, integration: string): Failure {

@@ -7,9 +7,9 @@ import type { Flight } from '../policy/records/flight.ts';
 import { notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import type { IntegrationPolicy } from '../policy/policy.ts';
 import { type Call, toolName } from './call.ts';
-import { callFailure, knownAtEnd } from './callFailure.ts';
+import { callFailure, knownAtEnd, mayHaveBegun } from './callFailure.ts';
 import type { Beginning, CallPathOptions, CallStats, Learnt, OpenCircuit } from './callPathOptions.ts';
-import { type CallWhy, whyOf } from './callWhy.ts';
+import { type CallWhy, type KeptWhy, whyOf } from './callWhy.ts';
 import { PlainCalls } from './plainCall.ts';
 import type { Drainable, DrainOrder } from './draining.ts';
 import type { MachineLink } from './circuit/machineLink.ts';
@@ -106,6 +106,11 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     return failure;
   }
 
+  /** Tells what goes on of a session's calls, as it is kept. */
+  keptWhy(session: string): readonly KeptWhy[] {
+    return this.state.kept.why(session).map((each) => ({ integration: this.name, ...each }));
+  }
+
   /** Says what a call waits for; undefined once it is settled. */
   why(call: Call<I, O>): CallWhy | undefined {
     const { attempt } = call;
@@ -154,7 +159,7 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
   /** Ends the call that holds a scope. @returns false when none does. */
   endScope(scope: string, reason: unknown): boolean {
     const holder = this.state.scopes.holder(scope);
-    if (holder !== undefined) this.end(holder, refusal.cancelled(reason, holder.attempt !== undefined));
+    if (holder !== undefined) this.end(holder, refusal.cancelled(reason, mayHaveBegun(holder)));
     return holder !== undefined;
   }
 
@@ -314,10 +319,10 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     });
   }
 
-  /** True while a call has not ended. */
+  /** True while a call has not ended, or goes on as it is kept. */
   get busy(): boolean {
-    const { inFlight, waiting, fallingBack, openEffects } = this.state;
-    return inFlight.size + waiting.size + fallingBack.size + openEffects.asked > 0;
+    const { inFlight, waiting, fallingBack, openEffects, kept } = this.state;
+    return inFlight.size + waiting.size + fallingBack.size + openEffects.asked + kept.size > 0;
   }
 
   /** Refuses new calls from now on; those that are under way may end by themselves. */

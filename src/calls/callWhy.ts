@@ -154,6 +154,18 @@ function repetitionOf<I, O>(call: Call<I, O>): Pick<CallWhy, 'repeatAfter' | 'ef
   };
 }
 
+/** Work of a call that a limit has ended, and that goes on as it is kept; in ms from now. */
+export interface KeptWhy {
+  readonly integration: string;
+  readonly tool?: string | undefined;
+  /** Time since the call was made. */
+  readonly sinceMs: number;
+  /** Time until it is kept no longer. */
+  readonly inMs: number;
+  /** The same as wall time, in ms since the epoch. */
+  readonly until: number;
+}
+
 /** A limit of a supervised call that an operation waits for. */
 export interface InnerLimit {
   /** Owner of it, for people. */

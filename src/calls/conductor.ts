@@ -6,6 +6,7 @@ import { done, notDone, type OrderNote, type OrderResult } from '../policy/opera
 import type { Attempt } from './attempt.ts';
 import { AttemptSteps } from './attemptSteps.ts';
 import type { Call } from './call.ts';
+import { mayHaveBegun } from './callFailure.ts';
 import type { CallRule } from './callWhy.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { Waiting } from './callProgress.ts';
@@ -41,7 +42,7 @@ export class Conductor<I, O> implements PathWatcher<I, O> {
   }
 
   callAborted(call: Call<I, O>, reason: unknown): void {
-    this.state.queue.change(() => this.steps.end(call, refusal.cancelled(reason, call.attempt !== undefined)));
+    this.state.queue.change(() => this.steps.end(call, refusal.cancelled(reason, mayHaveBegun(call))));
   }
 
   firstChunkCame(call: Call<I, O>, afterMs: number): void {

@@ -132,12 +132,14 @@ export function rateLimited(name: string, place: RatePlace | undefined, cause: F
   };
 }
 
-/** A call that waited for the verdict on one that equals it. */
-export function heldBack(name: string, label: string | undefined): FailureFacts {
+/** A call that waited for the verdict on one that equals it. @param isDone - that is known to have taken place. */
+export function heldBack(name: string, label: string | undefined, isDone: boolean): FailureFacts {
   const what = label === undefined ? `a call of ${name}` : `${label} of ${name}`;
   return {
     kind: 'unavailable',
-    message: `Not made, as ${what} with the same input lost its answer before, and it is not known whether that took place`,
+    message: isDone
+      ? `Not made, as ${what} with the same input took place before`
+      : `Not made, as ${what} with the same input lost its answer before, and it is not known whether that took place`,
     outcome: 'unknown',
     // As long as that is not known it would be held back again.
     shouldRetry: false,

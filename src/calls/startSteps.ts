@@ -4,6 +4,7 @@ import { newIdempotencyKey } from '../policy/idempotencyKey.ts';
 import type { KeyRule } from '../policy/reconciler.ts';
 import type { AttemptSteps } from './attemptSteps.ts';
 import { type Call, toolName } from './call.ts';
+import { mayHaveBegun } from './callFailure.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { CallSettings } from './callOptions.ts';
 import type { LostAnswer } from '../policy/reconcileRule.ts';
@@ -101,8 +102,9 @@ export class StartSteps<I, O> {
   /** Takes up what is known of a call that an earlier process had kept. @param asked - what it asked for. */
   restoreKept(session: string, { tool, input }: Asked, known: Remembered): void {
     const key = inputKeyOf(tool, input);
-    if (key !== undefined && !this.joins(session, { tool, input }))
-      this.#state.openEffects.remember(session, key, known);
+    const { openEffects } = this.#state;
+    if (key !== undefined && !openEffects.knowsKept(session, known.kept?.id ?? ''))
+      openEffects.remember(session, key, known);
   }
 
   #enterScope(call: Call<I, O>, scope: string, now: number): void {
@@ -118,7 +120,7 @@ export class StartSteps<I, O> {
       admission.proceed(call, now);
       return;
     }
-    this.#steps.end(holder, refusal.replaced(scope, holder.attempt !== undefined));
+    this.#steps.end(holder, refusal.replaced(scope, mayHaveBegun(holder)));
     // Listeners of the abort may have taken any time.
     queue.step(() => admission.proceed(call), undefined);
   }

@@ -101,7 +101,10 @@ interface LimitsInput extends Given<typeof limitsKeys> {}
 /** Figures that steer an integration beside its rules. */
 export const steeringKeys = {
   /** Attempts in flight at once. At least 1. @defaultValue 100 */
-  maxInFlight: integer({ inherited: usualPolicy.maxInFlight, help: 'Attempts in flight at once.' }),
+  maxInFlight: integer({
+    inherited: usualPolicy.maxInFlight,
+    help: 'Attempts in flight at once. A call that is kept after its limit is none.',
+  }),
   /** Calls that may wait for a free place; one more gets `too_many_requests`. At least 0. @defaultValue 0 */
   queueLength: integer({
     min: 0,

@@ -1,7 +1,8 @@
+import { risks } from '../policy/failures/syntheticResult.ts';
 import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import type { HistoryEntry } from './history.ts';
 import type { TurnScope } from './sessionScope.ts';
-import type { ToolResult } from './toolResult.ts';
+import type { SyntheticToolError, ToolResult } from './toolResult.ts';
 
 /** Mark of an answer that was given again: it is told from those that a tool gave. */
 const how = 'an earlier delivery of its message had this answer';
@@ -23,16 +24,31 @@ export class EarlierAnswers {
       if (entry.type === 'tool_call') calls.set(entry.call, keyOf(entry.integration, entry.tool, entry.input));
       const key = entry.type === 'tool_result' && isAnswer(entry.result) ? calls.get(entry.call) : undefined;
       if (key === undefined || entry.type !== 'tool_result') continue;
-      this.#answers.set(key, [...(this.#answers.get(key) ?? []), entry.result]);
+      const known = this.#answers.get(key) ?? [];
+      const { result } = entry;
+      // What joined a kept call tells what came of that, too.
+      const told = result.joined === true ? known.map((each) => (isKept(each) ? result : each)) : known;
+      this.#answers.set(key, [...told, result]);
     }
   }
 
-  take(integration: string, tool: string, input: unknown): ToolResult | undefined {
+  /** @param joins - an equal call that is made joins a kept one, or is given what came of that: it tells more than that one was kept. */
+  take(integration: string, tool: string, input: unknown, joins: boolean): ToolResult | undefined {
     const answer = this.#answers.get(keyOf(integration, tool, input))?.shift();
-    if (answer === undefined) return undefined;
+    if (answer === undefined || (joins && isKept(answer))) return undefined;
+    if (isKept(answer)) return lostOf(answer);
     if (answer.status === 'ok') return { ...answer, retries: 0, reconciled: how };
     return 'synthetic' in answer ? { ...answer, retries: 0, how } : answer;
   }
+}
+
+const isKept = (result: ToolResult): result is SyntheticToolError =>
+  'synthetic' in result && result.keptUntil !== undefined;
+
+/** The answer of a call that was kept, where nothing goes on any more and nothing is known of what it came to. */
+function lostOf({ keptUntil: _, ...answer }: SyntheticToolError): ToolResult {
+  const error = `${how} that no answer came in time, and what came of it is lost: outcome unknown; ${risks.mutating}.`;
+  return { ...answer, error: `Not made again: ${error}`, retries: 0, outcome: 'unknown', retryable: false, how };
 }
 
 type EarlierTurns = Pick<TurnScope, 'number' | 'message' | 'first'>;

@@ -248,9 +248,20 @@ export class SupervisedSession implements Session, Drainable {
     });
     const more = { spinning: repeats, budget: this.#scope.budget?.text, questions: inInbox ?? turn.questions };
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
+    const kept = this.#scope.tools.keptWhy(session);
     const until = this.#stopped ? now : this.#drain?.until;
     const stopping = until === undefined ? {} : { stopping: stoppingAt({ since: this.#drain?.since, until }, now) };
-    return inWholeMs({ session, state, waiting, heldElsewhere, ...stopping, ...open, ...turn, ...more });
+    return inWholeMs({
+      session,
+      state,
+      waiting,
+      heldElsewhere,
+      ...stopping,
+      ...open,
+      ...turn,
+      ...more,
+      ...(kept.length > 0 && { kept }),
+    });
   }
 
   fire(rule: string, note: OrderNote = {}): OrderResult {

@@ -205,6 +205,8 @@ export function createToolPort(
       const about = target.forms.about(target.request(tool, input));
       target.path.starts.restoreKept(session, about, { at, kept, finding: findingOf(late?.result) });
     },
+    /** Tells what goes on of a session's calls, as it is kept. */
+    keptWhy: (session: string) => [...targets.values()].flatMap(({ path }) => path.keptWhy(session)),
     /** Gives the limit a tool declares for itself, in ms, when it is long-running. */
     longRunningMs: (integration: string, tool: string) => targets.get(integration)?.tools.get(tool)?.longRunningMs,
     /** Gives what a call of the tool may do to the world, as far as is known by now, where the call itself does not say. */

@@ -273,7 +273,7 @@ export class TurnCalls {
     const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, session) : undefined;
     call.rule = settledBy?.rule;
     const isOnce = settledBy !== undefined || (options.once === true && mayDoMore(effect));
-    const earlier = isOnce ? this.#earlier?.take(integration, tool, input) : undefined;
+    const earlier = isOnce ? this.#earlier?.take(integration, tool, input, call.joins) : undefined;
     const once = { message: isOnce ? first.number : undefined, ...settledBy };
     const row = { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt: at + limitMs, ...once };
     const written = ledger.open(row);
@@ -394,8 +394,10 @@ export class TurnCalls {
     }
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
-    if (seq !== undefined && !isLeft(call, failure)) void ledger?.settle(call.id, result, seq, at);
-    call.resolve(result, failure);
+    const written = seq !== undefined && !isLeft(call, failure) ? ledger?.settle(call.id, result, seq, at) : undefined;
+    // That it is kept is told once it is on disk: a later gateway does not make the call again.
+    if (written !== undefined && failure?.kept !== undefined) void written.then(() => call.resolve(result, failure));
+    else call.resolve(result, failure);
   }
 
   #keep(

@@ -1,5 +1,5 @@
 import type { CallStepWhy } from '../calls/callProgress.ts';
-import type { CallRule, CallWhy } from '../calls/callWhy.ts';
+import type { CallRule, CallWhy, KeptWhy } from '../calls/callWhy.ts';
 import type { Stopping } from '../calls/draining.ts';
 import type { FailureKind } from '../policy/failures/failure.ts';
 import type { SessionFacts } from '../policy/facts/sessionFacts.ts';
@@ -136,6 +136,8 @@ export interface SessionWhy {
   /** Calls of the turn that are over, oldest first, the last 50. @defaultValue none */
   readonly ended?: readonly EndedCallWhy[] | undefined;
   readonly questions: readonly QuestionWhy[];
+  /** Calls that a limit has ended and whose work goes on, for an equal call to join. @defaultValue none */
+  readonly kept?: readonly KeptWhy[] | undefined;
   /** Repetition without progress among the last calls of the turn, and the step that follows. @defaultValue none */
   readonly spinning?:
     | (Omit<SessionFacts['session.spinning'], 'session' | 'turn'> & Pick<Spinning, 'next'> & { readonly id: string })

@@ -33,6 +33,7 @@ export function recordingToolPort(world: World): ToolPort {
     recover: (...call) => port.recover(...call),
     joins: (...call) => port.joins(...call),
     keeps: (session) => port.keeps(session),
+    keptWhy: (session) => port.keptWhy(session),
     restoreKept: (...row) => port.restoreKept(...row),
     call: (integration, tool, input, options, settled) => {
       const target = world.integration(integration);

@@ -1,6 +1,5 @@
 import type { FactMap } from '../../policy/facts/facts.ts';
 import type { FailureFacts, FailureKind } from '../../policy/failures/failure.ts';
-import { mayRetry } from '../../policy/failures/repetition.ts';
 import type { Finding } from '../../policy/reconcileMatch.ts';
 import type { AskingRule } from '../../policy/reconciler.ts';
 import { formatDuration } from '../../policy/text/duration.ts';
@@ -8,7 +7,7 @@ import type { Attempt } from '../attempt.ts';
 import type { AttemptLifecycle } from '../attemptLifecycle.ts';
 import type { Call } from '../call.ts';
 import type { PathState } from '../pathState.ts';
-import { effectOf, type KeptCall, type OpenEffect, setEffect } from './openEffects.ts';
+import { effectOf, type KeptCall, type OpenEffect } from './openEffects.ts';
 
 /** Steps of open effects in general, which those of kept calls lead to. */
 interface EffectSteps<I, O> {
@@ -18,7 +17,6 @@ interface EffectSteps<I, O> {
   /** Lets a call go on that waited for another one. */
   readonly letGo: (call: Call<I, O>, effect: OpenEffect<I, O>) => void;
   readonly remember: (effect: OpenEffect<I, O>, finding: Finding) => void;
-  readonly decide: (call: Call<I, O>, facts: FailureFacts) => void;
 }
 
 /** The steps of calls that are kept (R-18): how long they and those that have joined them are waited for, and what follows when their work ends. */
@@ -42,14 +40,10 @@ export class KeptSteps<I, O> {
     const isLost = facts.outcome === 'unknown' && endsWork.has(facts.kind);
     this.leave(effect, isLost ? 'lost' : 'failed');
     const { message } = facts;
-    if (isLost) this.#ended(effect, { verdict: 'unknown', how: `its work ended without an answer: ${message}` }, facts);
+    if (isLost) this.#ended(effect, { verdict: 'unknown', how: `its work ended without an answer: ${message}` });
     else {
       if ((call.settled || call.failed) && keep?.failed !== undefined) this.#state.queue.call(keep.failed, facts);
-      this.#ended(
-        effect,
-        { verdict: 'done', how: `it answered late with a failure: ${message}`, failed: facts },
-        facts,
-      );
+      this.#ended(effect, { verdict: 'done', how: `it answered late with a failure: ${message}`, failed: facts });
     }
   }
 
@@ -58,8 +52,7 @@ export class KeptSteps<I, O> {
     const effect = effectOf(attempt.call);
     if (effect?.kept !== attempt) return;
     this.leave(effect, 'expired');
-    const { kept: _, ...facts } = effect.loss.facts;
-    this.#ended(effect, { verdict: 'unknown', how: 'no answer came for as long as it was kept' }, facts);
+    this.#ended(effect, { verdict: 'unknown', how: 'no answer came for as long as it was kept' });
   }
 
   /** A call that waits for one that is kept is called off: that is no longer wanted, unless others wait for it. */
@@ -94,44 +87,43 @@ export class KeptSteps<I, O> {
     const { kept } = effect;
     if (kept === undefined) return;
     effect.kept = undefined;
+    const { call, loss } = effect;
+    const { kept: _, ...facts } = loss.facts;
+    // What its call ends with from here on is not told as kept.
+    effect.loss = { ...loss, facts };
+    if (call.progress.lastFailure === loss.facts) call.ownProgress().lastFailure = facts;
     this.#lifecycle.endKept(kept);
-    this.#state.records.keptEnded(effect, how);
+    const { draining, records, queue } = this.#state;
+    records.keptEnded(effect, how);
+    if (draining.order !== undefined) queue.call(draining.order.ended, undefined);
   }
 
-  /** Until when a call whose attempt is kept waits for it: as long as its further attempts would have taken. */
-  patience({ call, kept, loss }: OpenEffect<I, O>, now: number): number {
-    const { retry } = call.settings;
-    const more = call.progress.triesLast ? 0 : retry.maxAttempts - call.attempts;
-    if (kept === undefined || more <= 0 || !mayRetry(loss.facts, call.expectedEffect, retry)) return now;
-    return Math.min(now + (now - kept.startedAt) * more, call.overallDue, this.#state.draining.cutAt);
+  /** No sign of life came for as long as a call has waited that joined it and changes nothing: what goes on is ended, and it is made anew. */
+  foundDead(effect: OpenEffect<I, O>): void {
+    this.leave(effect, 'lost');
+    this.#ended(effect, { verdict: 'unknown', how: 'it showed no sign of life' });
   }
 
-  /** The work of a call that was kept ended without the answer that was hoped for: what may be made again is. @param facts - that its attempt ended with. */
-  #ended(effect: OpenEffect<I, O>, finding: Finding, facts: FailureFacts): void {
+  /** The work of a call that was kept ended without the answer that was hoped for: of those that have joined it, reads are made. */
+  #ended(effect: OpenEffect<I, O>, finding: Finding): void {
     const { call, held, phase } = effect;
-    const { openEffects, waiting, queue } = this.#state;
+    const { openEffects, queue } = this.#state;
     if (phase !== 'kept') {
       // Of what ended without a word it is asked on.
       if (finding.failed !== undefined) this.#effects.settle(effect, finding);
       return;
     }
     const given = call.settings.keep?.given;
-    const isOwn = call.waiting === 'reconciling';
     effect.phase = 'over';
     openEffects.delete(effect);
-    if (!isOwn && held.size > 0 && given !== undefined) queue.call(given, undefined);
-    if (!isOwn && held.size === 0 && !isRead(call)) this.#effects.remember(effect, finding);
+    if (held.size > 0 && given !== undefined) queue.call(given, undefined);
+    if (held.size === 0 && !isRead(call)) this.#effects.remember(effect, finding);
     const how = agedHow(keptCallOf(effect), finding, this.#state.options.clock.now());
     queue.each([...held], (each) => {
       if (each.waiting !== 'reconciling') return;
       if (isRead(each) && finding.failed === undefined) this.#effects.letGo(each, effect);
       else this.#effects.end(each, { ...finding, how });
     });
-    if (!isOwn) return;
-    waiting.delete(call);
-    setEffect(call, undefined);
-    call.noteFailure(facts);
-    this.#effects.decide(call, facts);
   }
 }
 
@@ -164,8 +156,11 @@ export function keptCallOf<I, O>({ call, loss }: OpenEffect<I, O>): KeptCall {
 }
 
 /** How the end of a kept call is known, with its age. @param at - when it ended. @defaultValue now */
-export function agedHow({ startedAt }: KeptCall, { verdict, how }: Finding, now: number, at = now): string {
+export function agedHow({ startedAt }: KeptCall, finding: Finding, now: number, at = now): string {
+  const { verdict, how } = finding;
   const made = `the same call was made ${formatDuration(now - startedAt)} ago`;
   if (verdict !== 'done') return `${made}; ${how}`;
-  return at === now ? `${made}, and this is its answer` : `${made}, and answered ${formatDuration(now - at)} ago`;
+  if (at === now) return `${made}, and this is its answer`;
+  const answered = `${made}, and answered ${formatDuration(now - at)} ago`;
+  return (finding.result ?? finding.failed) === undefined ? `${answered}; ${how}` : answered;
 }

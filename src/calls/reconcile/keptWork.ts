@@ -3,6 +3,7 @@ import { isTimeoutReason } from '../../policy/failures/timeoutReason.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Call } from '../call.ts';
 import type { CallPathOptions } from '../callPathOptions.ts';
+import type { KeptWhy } from '../callWhy.ts';
 import { GivenUpWork } from '../givenUpWork.ts';
 import { inputKeyOf, type OpenEffect } from './openEffects.ts';
 
@@ -59,6 +60,21 @@ export class KeptWork<I, O> {
     if (!this.#kept.delete(attempt)) return false;
     if (attempt.givenUp !== undefined) this.#options.deadlines.remove(attempt.givenUp);
     return true;
+  }
+
+  /** Tells what goes on of a session's calls. */
+  why(session: string): readonly Omit<KeptWhy, 'integration'>[] {
+    const { clock } = this.#options;
+    const now = clock.now();
+    return this.list().flatMap(({ call: { settings, startedAt }, givenUp }) => {
+      if (settings.session !== session || givenUp === undefined) return [];
+      const inMs = Math.max(0, givenUp.due - now);
+      return [{ tool: settings.label, sinceMs: now - startedAt, inMs, until: Math.round(clock.wallNow() + inMs) }];
+    });
+  }
+
+  get size(): number {
+    return this.#kept.size;
   }
 
   list(): readonly Attempt<Call<I, O>>[] {

@@ -110,6 +110,10 @@ export interface Remembered {
   readonly kept?: KeptCall | undefined;
 }
 
+interface Known extends Remembered {
+  readonly inputKey: string;
+}
+
 /** A call that was kept, as later ones are told of it. */
 export interface KeptCall {
   readonly id: string;
@@ -122,7 +126,8 @@ export interface KeptCall {
 /** The effects of an integration's calls that are open, and what later calls of the session are to know of earlier ones. */
 export class OpenEffects<I, O> {
   readonly #effects = new Set<OpenEffect<I, O>>();
-  readonly #remembered = new Map<string, Map<string, Remembered>>();
+  /** By session, oldest first: of several for one key each is given. */
+  readonly #remembered = new Map<string, readonly Known[]>();
 
   get size(): number {
     return this.#effects.size;
@@ -157,77 +162,98 @@ export class OpenEffects<I, O> {
     return this.list().filter(({ call }) => call.settings.session === session);
   }
 
-  /** The open effect that a call of a session has to wait for: of the same tool and input, or of the same tool where that is held. */
+  /**
+   * The open effect that a call of a session has to wait for: of the same tool and input, or of the same tool where that is held. Of several that are kept
+   * the first for which the fewest wait: each answer is given.
+   */
   holding(session: string, tool: string | undefined, inputKey: string | undefined): OpenEffect<I, O> | undefined {
+    let least: OpenEffect<I, O> | undefined;
     for (const effect of this.#effects) {
       if (effect.call.settings.session !== session || effect.loss.answer.tool !== tool) continue;
-      if (effect.rule.hold === 'tool' || (inputKey !== undefined && inputKey === effect.inputKey)) return effect;
+      if (effect.rule.hold !== 'tool' && (inputKey === undefined || inputKey !== effect.inputKey)) continue;
+      if (effect.phase !== 'kept') return effect;
+      if (least === undefined || effect.held.size < least.held.size) least = effect;
     }
-    return undefined;
+    return least;
   }
 
   /** Remembers for an equal call. An answer for which there is no room is remembered without its value. */
-  remember(session: string, key: string, given: Remembered): void {
-    const what = this.#fitting(given);
-    const ofSession = this.#remembered.get(session) ?? new Map<string, Remembered>();
+  remember(session: string, inputKey: string, given: Remembered): void {
+    const what = { ...this.#fitting(given), inputKey };
+    // What a kept call came to is given beside that of others; all else takes the place of what was known.
+    const rest = this.#of(session, what.at).filter(
+      (known) => known.inputKey !== inputKey || (what.kept !== undefined && known.kept !== undefined),
+    );
     // Anew, so that the latest are last.
     this.#remembered.delete(session);
-    this.#remembered.set(session, ofSession);
-    ofSession.delete(key);
-    ofSession.set(key, what);
-    for (const [known, { at }] of ofSession) {
-      if (ofSession.size <= mostRemembered && at > what.at - rememberedMs) break;
-      ofSession.delete(known);
-    }
+    this.#remembered.set(session, [...rest, what].slice(-mostRemembered));
     for (const [oldest] of this.#remembered) {
       if (this.#remembered.size <= mostSessions) break;
       this.#remembered.delete(oldest);
     }
   }
 
-  /** Returns a finding that came too late for its own call, for an equal one; once. */
-  recall(session: string, key: string, now: number): (Remembered & { readonly finding: Finding }) | undefined {
-    const ofSession = this.#remembered.get(session);
-    const known = ofSession?.get(key);
-    if (ofSession === undefined || known?.finding === undefined) return undefined;
-    ofSession.delete(key);
-    if (ofSession.size === 0) this.#remembered.delete(session);
-    return known.at > now - rememberedMs ? { ...known, finding: known.finding } : undefined;
+  /** Returns a finding that came too late for its own call, for an equal one; each once, the oldest first. */
+  recall(session: string, inputKey: string, now: number): (Remembered & { readonly finding: Finding }) | undefined {
+    const known = this.#of(session, now).find((each) => each.inputKey === inputKey);
+    if (known?.finding === undefined) return undefined;
+    this.#forget(session, known);
+    return { ...known, finding: known.finding };
   }
 
   /** Tells whether an equal call of a session would join one, or be given what one came to. */
   knows(session: string, tool: string | undefined, inputKey: string): boolean {
-    if (this.#remembered.get(session)?.get(inputKey)?.finding !== undefined) return true;
+    const ofSession = this.#remembered.get(session) ?? [];
+    if (ofSession.some((known) => known.inputKey === inputKey && known.finding !== undefined)) return true;
     return this.holding(session, tool, inputKey)?.inputKey === inputKey;
+  }
+
+  /** Tells whether a kept call of a session is known, by its id. */
+  knowsKept(session: string, id: string): boolean {
+    const ofSession = this.#remembered.get(session) ?? [];
+    return (
+      ofSession.some(({ kept }) => kept?.id === id) || [...this.#effects].some(({ loss }) => loss.answer.call === id)
+    );
+  }
+
+  #of(session: string, now: number): readonly Known[] {
+    return this.#remembered.get(session)?.filter(({ at }) => at > now - rememberedMs) ?? [];
+  }
+
+  #forget(session: string, known: Known): void {
+    const rest = this.#remembered.get(session)?.filter((each) => each !== known) ?? [];
+    if (rest.length > 0) this.#remembered.set(session, rest);
+    else this.#remembered.delete(session);
   }
 
   #fitting(what: Remembered): Remembered {
     const { finding, at } = what;
     if (finding?.result === undefined) return what;
-    let bytes = bytesOf(finding);
-    for (const [session, ofSession] of this.#remembered) {
-      for (const [key, known] of ofSession)
-        if (known.at <= at - rememberedMs) ofSession.delete(key);
-        else bytes += bytesOf(known.finding);
-      if (ofSession.size === 0) this.#remembered.delete(session);
+    const own = bytesOf(finding);
+    let bytes = own;
+    for (const session of [...this.#remembered.keys()]) {
+      const fresh = this.#of(session, at);
+      this.#remembered.set(session, fresh);
+      if (fresh.length === 0) this.#remembered.delete(session);
+      for (const known of fresh) bytes += bytesOf(known.finding);
     }
     if (bytes <= mostBytes) return what;
-    const how = `${finding.how}; its answer was too large to be kept`;
+    const size =
+      own > mostBytes ? `${(own / 1e6).toFixed(1)} MB, of ${mostBytes / 1e6} MB in all` : 'others fill the place';
+    const why = `its answer was too large to be kept (${size})`;
+    const how = what.kept === undefined ? `${finding.how}; ${why}` : why;
     return { ...what, finding: { verdict: finding.verdict, how } };
   }
 
   /** The key that is remembered for a call, for as long as no call with it was answered. */
   keyFor(session: string, inputKey: string, now: number): string | undefined {
-    const known = this.#remembered.get(session)?.get(inputKey);
-    return known !== undefined && known.at > now - rememberedMs ? known.key : undefined;
+    return this.#of(session, now).find((each) => each.inputKey === inputKey)?.key;
   }
 
   /** A call was answered: nobody has to know its key any more. */
   forgetKey(session: string, inputKey: string, key: string): void {
-    const ofSession = this.#remembered.get(session);
-    if (ofSession?.get(inputKey)?.key !== key) return;
-    ofSession.delete(inputKey);
-    if (ofSession.size === 0) this.#remembered.delete(session);
+    const known = this.#remembered.get(session)?.find((each) => each.inputKey === inputKey);
+    if (known?.key === key) this.#forget(session, known);
   }
 
   /** Nothing is remembered of a session any more. */

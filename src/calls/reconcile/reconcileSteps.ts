@@ -48,7 +48,6 @@ export class ReconcileSteps<I, O> {
       end: (call, finding) => this.#end(call, finding),
       letGo: (call, effect) => this.#letGo(call, effect),
       remember: (effect, finding) => this.#remember(effect, finding),
-      decide,
     });
     this.#decide = decide;
     this.#probes = new ProbeSteps(state, (effect, finding) => this.#settle(effect, finding));
@@ -61,8 +60,8 @@ export class ReconcileSteps<I, O> {
     const effect = this.#open(call, facts, now);
     if (effect === undefined) return false;
     // Out of time: the question goes on behind it.
-    const due = effect.phase === 'kept' ? this.kept.patience(effect, now) : call.overallDue;
-    if (now >= due) this.#settlement.fail(call, facts);
+    const due = call.overallDue;
+    if (effect.phase === 'kept' || now >= due) this.#settlement.fail(call, facts);
     else this.#state.waiting.add(call, 'reconciling', due);
     return true;
   }
@@ -137,7 +136,13 @@ export class ReconcileSteps<I, O> {
     const { settings } = work.call;
     if (now - work.silentSince >= (settings.ownLimits ?? settings).idleMs) suspicion.raise();
     const facts = lastFailure ?? { ...refusal.timedOut(reason, limitMs), breaker: 'ignored' };
-    this.#settlement.fail(call, kept.judge(call, facts));
+    const effect = effectOf(call);
+    if (effect?.phase === 'kept' && isRead(call) && (reason === 'idle_timeout' || work.silentSince <= call.startedAt)) {
+      effect.held.delete(call);
+      this.kept.foundDead(effect);
+      if (now >= call.overallDue) this.#settlement.fail(call, facts);
+      else this.#letGo(call, effect);
+    } else this.#settlement.fail(call, kept.judge(call, facts));
   }
 
   /** The time of the question that a call waits for has come, as an operator wants it. */
@@ -270,7 +275,7 @@ export class ReconcileSteps<I, O> {
       call.ending = 'answered';
       this.#settlement.succeedAfterAll(call, result.value as O, how);
     } else {
-      const facts = call.progress.lastFailure ?? this.#heldFacts(call, how);
+      const facts = call.progress.lastFailure ?? this.#heldFacts(call, finding);
       this.#settlement.fail(call, foundFacts(facts, finding));
     }
   }
@@ -363,11 +368,12 @@ export class ReconcileSteps<I, O> {
     if (trace !== undefined) this.#state.queue.call(() => trace.reconciled(finding), undefined);
   }
 
-  /** @param how - it is known what became of the call that it equals. */
-  #heldFacts({ settings, progress }: Call<I, O>, how?: string): FailureFacts {
-    const facts = refusal.heldBack(this.#state.options.name, settings.label);
+  /** @param finding - what became of the call that it equals. @defaultValue that is not known */
+  #heldFacts({ settings, progress }: Call<I, O>, finding?: Finding): FailureFacts {
+    const { verdict, how } = finding ?? {};
+    const facts = refusal.heldBack(this.#state.options.name, settings.label, verdict === 'done');
     // Told once: the next one is made.
-    return progress.joined && how !== undefined
+    return progress.joined && verdict === 'unknown'
       ? { ...facts, message: `${facts.message} (${how})`, shouldRetry: undefined }
       : facts;
   }

@@ -115,7 +115,10 @@ function advice(failure: Failure): string {
   const { outcome, effect, retryAfterMs = 0, kept } = failure;
   if (kept !== undefined) {
     const until = new Date(kept.until).toISOString().slice(11, 19);
-    return `; make the same call again within ${formatDuration(kept.forMs)} (until ${until} UTC) to get its answer: it is not done a second time`;
+    const again = `; make the same call again within ${formatDuration(kept.forMs)} (until ${until} UTC) to get its answer`;
+    // What changes nothing is joined alone.
+    if (effect === 'readOnly') return `${again} while its work goes on; once that has ended it is made anew`;
+    return `${again}: it is not done a second time`;
   }
   const again = againOf(failure);
   const isUndeclared = isOpen(outcome) && effect === undefined;

@@ -1,48 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type CallSettings, defaultSettings } from '../../../src/calls/callOptions.ts';
-import type { CallPathOptions } from '../../../src/calls/callPathOptions.ts';
-import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import { syntheticResult } from '../../../src/policy/failures/syntheticResult.ts';
-import type { PolicyInput } from '../../../src/policy/policyInput.ts';
-import { fault, startIntegration } from '../../support/startIntegration.ts';
-
-const about = (request: unknown): { tool: string | undefined; input: unknown } => ({
-  tool: String(request).split(':')[0],
-  input: request,
-});
-
-/** An integration whose calls are kept for ten minutes; attempts have 3 s. */
-function startKeeping(policy: PolicyInput = {}, extra: Partial<CallPathOptions<string, string>> = {}) {
-  const started = startIntegration(
-    { limits: { idleMs: 3000, attemptMs: 3000, overallMs: 60_000 }, retry: { maxAttempts: 1 }, ...policy },
-    undefined,
-    { toolOf: (input) => input.split(':')[0], ...extra },
-  );
-  const given: string[] = [];
-  const late: unknown[] = [];
-  const make = (input: string, settings: Partial<CallSettings<string, string>> = {}) => {
-    const ended: Outcome<string>[] = [];
-    const { keep } = settings;
-    const all: CallSettings<string, string> = {
-      ...defaultSettings<string, string>(started.path.policy, 'mutating'),
-      session: 's1',
-      late: (value) => void late.push(value),
-      ...settings,
-      keep: {
-        ms: 600_000,
-        about,
-        given: () => void given.push(input),
-        failed: ({ message }) => void late.push(message),
-        ...keep,
-      },
-    };
-    const call = started.path.start(input, all, (outcome) => void ended.push(outcome));
-    return { call, ended, outcome: () => ended[0] };
-  };
-  return { ...started, make, given, late };
-}
-
-const failureIn = (outcome: Outcome<string> | undefined) => (outcome?.ok === false ? outcome.failure : undefined);
+import { fault } from '../../support/startIntegration.ts';
+import { about, failureIn, startKeeping } from '../../support/startKeeping.ts';
 
 describe('a call whose limit has passed while its work goes on', () => {
   it('[R-18] is kept: its work gets no abort, it ends in time, and says until when its answer can be had', async () => {
@@ -377,32 +336,6 @@ describe('a call whose limit has passed while its work goes on', () => {
     expect(seen).toHaveLength(3);
     make('pay:1');
     expect(seen).toHaveLength(4);
-  });
-
-  it('[R-18] with attempts left it waits for its own answer as long as they would take, and is made once', async () => {
-    const { make, attempt, clock, seen } = startKeeping({ retry: { maxAttempts: 2 } });
-    const first = make('get:1', { effect: 'readOnly' });
-    await clock.advance(5000);
-    attempt(0).resolve('read');
-    await clock.settle();
-    expect(first.outcome()).toMatchObject({ ok: true, value: 'read' });
-    expect(seen).toHaveLength(1);
-    const second = make('get:2', { effect: 'readOnly' });
-    await clock.advance(6000);
-    expect(failureIn(second.outcome())).toMatchObject({ kind: 'timeout', kept: { forMs: 597_000 } });
-    expect(seen).toHaveLength(2);
-  });
-
-  it('[R-18] with attempts left it is tried again when its server took it along', async () => {
-    const { make, attempt, clock, seen } = startKeeping({ retry: { maxAttempts: 2 } });
-    const first = make('get:1', { effect: 'readOnly' });
-    await clock.advance(3000);
-    attempt(0).reject(fault('crash'));
-    await clock.advance(2000);
-    attempt(1).resolve('read');
-    await clock.settle();
-    expect(first.outcome()).toEqual({ ok: true, value: 'read' });
-    expect(seen).toHaveLength(2);
   });
 
   it('[R-18] [I-3] a stop ends it, and nothing is left in the queue of deadlines', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallSettings } from '../../../src/calls/callOptions.ts';
+import { fault } from '../../support/startIntegration.ts';
 import { startReconciling } from '../../support/startReconciling.ts';
 
 /** Calls that are kept and have a reconcile rule that asks; attempts have 5 s. */
@@ -84,5 +85,24 @@ describe('a kept call with a reconcile rule', () => {
     await clock.settle();
     expect(second.ended()).toMatchObject({ ok: true, value: 'ch_1' });
     expect(seen).toHaveLength(1);
+  });
+
+  it('[R-18] [R-16] that is found not to have happened is not told as kept, nor is one whose work has ended meanwhile', async () => {
+    const { make, attempt, asked, clock, seen } = startBoth({ notBeforeMs: 0 });
+    const first = make('charge:1');
+    await clock.advance(5000);
+    asked[0]?.resolve('not_done');
+    await clock.settle();
+    expect(first.ended()).toMatchObject({ ok: false, failure: { outcome: 'not_done' } });
+    expect(first.ended()).not.toHaveProperty('failure.kept');
+    const second = make('charge:2');
+    await clock.advance(5000);
+    attempt(1).reject(fault('crash'));
+    await clock.settle();
+    asked[1]?.resolve('unknown');
+    await clock.settle();
+    expect(second.ended()).toMatchObject({ ok: false, failure: { outcome: 'unknown' } });
+    expect(second.ended()).not.toHaveProperty('failure.kept');
+    expect(seen).toHaveLength(2);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { whyText } from '../../../cli/whyText.ts';
 import type { ToolOptions } from '../../../src/policy/toolOptions.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import type { Turn } from '../../../src/sessions/turn.ts';
@@ -180,5 +181,19 @@ describe('the late answer of a tool call', () => {
         },
       },
     ]);
+  });
+
+  it('[R-18] [O-13] work that outlives its call is told while its session is idle', async () => {
+    const { call, jobs, clock, session } = startJobs();
+    call();
+    await clock.advance(12_000);
+    const kept = [
+      { integration: 'jobs', tool: 'build', sinceMs: 12_000, inMs: 593_000, until: clock.wallNow() + 593_000 },
+    ];
+    expect(session.why()).toMatchObject({ state: 'idle', calls: [], kept });
+    expect(whyText(session.why())).toContain('goes on after its limit: jobs build for 12s, kept until 00:10:05 UTC');
+    jobs[0]?.resolve('built');
+    await clock.settle();
+    expect(session.why()).not.toHaveProperty('kept');
   });
 });
