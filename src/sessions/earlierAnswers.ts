@@ -46,7 +46,8 @@ const isKept = (result: ToolResult): result is SyntheticToolError =>
   'synthetic' in result && result.keptUntil !== undefined;
 
 /** The answer of a call that was kept, where nothing goes on any more and nothing is known of what it came to. */
-function lostOf({ keptUntil: _, ...answer }: SyntheticToolError): ToolResult {
+function lostOf(kept: SyntheticToolError): ToolResult {
+  const { keptUntil: _, ...answer } = kept;
   const error = `${how} that no answer came in time, and what came of it is lost: outcome unknown; ${risks.mutating}.`;
   return { ...answer, error: `Not made again: ${error}`, retries: 0, outcome: 'unknown', retryable: false, how };
 }
