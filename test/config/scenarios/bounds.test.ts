@@ -156,7 +156,8 @@ describe('the defaults of the schema', () => {
   const elsewhere = ['sessions.mailbox.heartbeats', 'sessions.mailbox.coalesceHeartbeats'];
   const withDefault = configKeys.filter(
     ({ path, key }) =>
-      defaultOf(key) !== undefined && !/^(policies\.integrations|alerts\.(command|webhook))\./.test(path.join('.')),
+      defaultOf(key) !== undefined &&
+      !/^(policies\.integrations|(alerts|inbox\.notify)\.(command|webhook))\./.test(path.join('.')),
   );
 
   it.each(withDefault.map((key) => [nameOf(key), key] as const).filter(([name]) => !elsewhere.includes(name)))(
