@@ -105,7 +105,10 @@ export class StoredInbox implements Inbox {
         place === undefined
           ? id
           : createHash('sha256')
-              .update(canonicalJson(place) ?? id)
+              // What is asked belongs to its place: an answer allows nothing that nobody has seen.
+              .update(
+                canonicalJson([place, given.source, given.asker, given.what, given.detail ?? null, form ?? null]) ?? id,
+              )
               .digest('base64url'),
       detail: detail === undefined ? undefined : read(fromJson(boundedJson({ detail }))?.value, 'detail'),
       deadlineAt: askedAt + overallMs,

@@ -103,6 +103,24 @@ describe('an approval in the inbox', () => {
     expect(started.of('approval.late')).toEqual([]);
   });
 
+  it.each([
+    ['another action', { action: 'drop production' }],
+    ['another payload', { action: 'deploy', payload: { host: 'b' } }],
+    ['another form', { action: 'deploy', form: { is: 'text' } as const }],
+  ])('[G-17] [H-4] allows nothing that nobody has seen: %s in its place is asked', async (_, other) => {
+    const started = await startApproval();
+    const first = started.approve({ action: 'deploy', place: 'p1' });
+    const [question] = await open(started);
+    await started.gateway.inbox?.answer(question?.id ?? '', { decision: 'accept', ...anna });
+    expect(await first).toMatchObject({ decision: 'accept' });
+    expect(await started.approve({ action: 'deploy', place: 'p1' })).toMatchObject({ decision: 'accept' });
+    const second = started.approve({ place: 'p1', ...other });
+    const [asked] = await open(started);
+    expect(asked?.id).not.toBe(question?.id ?? asked?.id);
+    await started.gateway.inbox?.answer(asked?.id ?? '', { decision: 'decline', ...anna });
+    expect(await second).toMatchObject({ decision: 'decline' });
+  });
+
   it('[G-17] may have no handler, or one that leaves the answer to the inbox', async () => {
     for (const handler of [undefined, () => undefined]) {
       const started = await startApproval(handler);
