@@ -74,6 +74,10 @@ describe('the environment', () => {
       'alerts.command.env',
       'alerts.command.envAllow',
       'alerts.webhook.headers',
+      'inbox.notify.command.args',
+      'inbox.notify.command.env',
+      'inbox.notify.command.envAllow',
+      'inbox.notify.webhook.headers',
       'toolCallRetry.backoffMs',
       'toolCallRetry.transientPatterns',
     ]);
