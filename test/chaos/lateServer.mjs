@@ -36,11 +36,13 @@ async function sessionOf(id) {
   return transport;
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
   const transport = await sessionOf(request.headers['mcp-session-id']);
   if (transport === undefined) response.writeHead(404).end();
   else await transport.handleRequest(request, response);
-});
+}
+
+const server = createServer((request, response) => void answer(request, response));
 note('started', process.pid);
 if (port === 'stdio') await made().connect(new StdioServerTransport());
 else server.listen(Number(port), '127.0.0.1', () => process.stdout.write(`ready ${server.address().port}\n`));

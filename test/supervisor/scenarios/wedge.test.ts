@@ -122,7 +122,7 @@ describe('a handler that is stuck', () => {
     const { root, clock, session, deadlines, send } = startSupervised();
     const sent = send('hangs');
     await clock.settle();
-    session.close();
+    session.stop();
     const stop = root.stop().then(() => session.ended());
     await clock.advance(4999);
     expect(await isSettled(stop)).toBe(false);
