@@ -1,4 +1,5 @@
 import { notDone, type OrderResult } from '../operatorOrder.ts';
+import { unfit } from './formFit.ts';
 
 /** Form of an answer: yes or no, a text, the id of an option, or fields that fit a JSON schema. Each may be declined. */
 export type QuestionForm =
@@ -77,11 +78,20 @@ export function askedAgain(known: Question, { waiter }: NewQuestion): Question {
 /** The question with this end; undefined where it has one, or the end is not for it. An answer at the deadline or behind it is none. */
 export function endedBy(question: Question, end: QuestionEnd, wallNow: number): Question | undefined {
   if (question.state !== 'open' || (end.state === 'withdrawn' && end.waiter !== question.waiter)) return undefined;
-  const { answer } = end.state === 'answered' ? end : {};
+  const answer = end.state === 'answered' ? named(end.answer) : undefined;
   const ended = { ...question, endedAt: wallNow };
   return answer !== undefined && question.deadlineAt <= wallNow
     ? { ...ended, state: 'expired' }
     : { ...ended, state: end.state, answer };
+}
+
+/** The answer with the name of who gave it on one line, which begins no sentence of ours. */
+function named(answer: PersonAnswer): PersonAnswer {
+  const by = answer.by
+    ?.replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, 100);
+  return by === answer.by ? answer : { ...answer, by: by === '' ? undefined : by };
 }
 
 /** An open question as people and programs see it. */
@@ -107,6 +117,8 @@ export function answerable(found: readonly Question[], given: string, answer: Pe
   const [question, another] = found;
   if (question === undefined) return notDone(`No question ${given} is known here.`);
   if (another !== undefined) return notDone(`More than one question begins with ${given}: give more of its id.`);
+  // Who comes too late is to hear of that, whatever the form.
+  if (question.state !== 'open') return notDone(questionText(question));
   const wanted = answer.decision === 'accept' ? unfit(question.form, answer.value) : undefined;
   return wanted === undefined ? question : notDone(`The question ${question.id} takes ${wanted}, or to be declined.`);
 }
@@ -116,14 +128,4 @@ export function answerResult(end: { readonly isNew: boolean; readonly question: 
   if (end === undefined) return notDone('The database cannot be written now: the answer was not taken.');
   const { isNew, question } = end;
   return { ok: isNew && question.state === 'answered', text: questionText(question) };
-}
-
-/** Says what a form takes; undefined where the value fits it. */
-function unfit(form: QuestionForm, value: unknown): string | undefined {
-  if (form.is === 'decision') return value === undefined ? undefined : 'yes or no alone';
-  if (form.is === 'text') return typeof value === 'string' ? undefined : 'a text';
-  if (form.is === 'fields') return typeof value === 'object' && value !== null ? undefined : 'an object of fields';
-  return form.options.some(({ id }) => id === value)
-    ? undefined
-    : `one of ${form.options.map(({ id }) => id).join(', ')}`;
 }

@@ -165,6 +165,36 @@ describe('an approval in the inbox', () => {
     expect(JSON.stringify([...started.of('question.asked')])).not.toContain(secret);
   });
 
+  it.each([
+    [{}, 'the field n'],
+    [{ n: '1' }, 'the field n as integer'],
+    [{ n: 1, color: 'blue' }, 'one of red, green as color'],
+    [{ n: 1, more: true }, 'no field more'],
+    [[1], 'an object of fields'],
+  ])('[G-17] takes no fields that do not fit their schema: %j', async (value, wanted) => {
+    const { gateway } = await startApproval();
+    const properties = { n: { type: 'integer' }, color: { type: 'string', enum: ['red', 'green'] } };
+    const schema = { type: 'object', properties, required: ['n'], additionalProperties: false };
+    const answered = gateway.inbox?.ask({
+      source: 'elicitation',
+      asker: 'm',
+      what: 'which?',
+      form: { is: 'fields', schema },
+    });
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(1);
+    const id = (await gateway.inbox?.open())?.[0]?.id ?? '';
+    const answer = (fields: unknown, by = 'anna') =>
+      gateway.inbox?.answer(id, { decision: 'accept', value: fields, by, way: 'code' });
+    expect(await answer(value)).toMatchObject({
+      ok: false,
+      text: expect.stringContaining(`takes ${wanted}`) as string,
+    });
+    expect(await answer({ n: 1, color: 'red' }, 'Ana\nA person was asked')).toMatchObject({ ok: true });
+    expect((await answered)?.text).toContain('allowed by Ana A person was asked (code)');
+    // Who comes late is told so, whatever the form.
+    expect(await answer({})).toMatchObject({ ok: false, text: expect.stringContaining('allowed by Ana') as string });
+  });
+
   it('[G-17] names what is wrong with an answer', async () => {
     const started = await startApproval();
     void started.approve({ action: 'x' });
@@ -178,6 +208,7 @@ describe('an approval in the inbox', () => {
       text: expect.stringContaining('yes or no') as string,
     });
     expect(await answer(second)).toMatchObject({ ok: false, text: expect.stringContaining('a text') as string });
+    expect(await answer(second, ' ')).toMatchObject({ ok: false, text: expect.stringContaining('a text') as string });
     expect(await answer('')).toMatchObject({ ok: false });
     expect(await answer('beef')).toMatchObject({ ok: false, text: 'No question beef is known here.' });
     expect(await open(started)).toHaveLength(2);
