@@ -1,4 +1,9 @@
-import type { QuestionForm } from './question.ts';
+/** Form of an answer: yes or no, a text, the id of an option, or fields that fit a JSON schema. Each may be declined. */
+export type QuestionForm =
+  | { readonly is: 'decision' }
+  | { readonly is: 'text' }
+  | { readonly is: 'choice'; readonly options: readonly { readonly id: string; readonly name?: string | undefined }[] }
+  | { readonly is: 'fields'; readonly schema: unknown };
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -32,10 +37,9 @@ function unfitField(schema: unknown, fields: Members): string | undefined {
   if (!isObject(schema)) return undefined;
   const { required, additionalProperties, properties } = schema;
   const known = isObject(properties) ? properties : {};
-  const missing = (Array.isArray(required) ? (required as unknown[]) : []).find(
-    (name) => typeof name === 'string' && fields[name] === undefined,
-  );
-  if (missing !== undefined) return `the field ${String(missing)}`;
+  const needed = (Array.isArray(required) ? (required as unknown[]) : []).filter((name) => typeof name === 'string');
+  const missing = needed.find((name) => fields[name] === undefined);
+  if (missing !== undefined) return `the field ${missing}`;
   for (const [name, value] of Object.entries(fields)) {
     const field = Object.hasOwn(known, name) ? known[name] : undefined;
     if (field === undefined && additionalProperties === false) return `no field ${name}`;

@@ -1,12 +1,7 @@
 import { notDone, type OrderResult } from '../operatorOrder.ts';
-import { unfit } from './formFit.ts';
+import { type QuestionForm, unfit } from './formFit.ts';
 
-/** Form of an answer: yes or no, a text, the id of an option, or fields that fit a JSON schema. Each may be declined. */
-export type QuestionForm =
-  | { readonly is: 'decision' }
-  | { readonly is: 'text' }
-  | { readonly is: 'choice'; readonly options: readonly { readonly id: string; readonly name?: string | undefined }[] }
-  | { readonly is: 'fields'; readonly schema: unknown };
+export type { QuestionForm } from './formFit.ts';
 
 /** Answer of a person. */
 export interface PersonAnswer {
