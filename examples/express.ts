@@ -67,7 +67,7 @@ app.post('/customers/:id/messages', async (request, response) => {
   const { text, key }: { text?: unknown; key?: unknown } = request.body ?? {};
   if (typeof text !== 'string') return void response.status(400).json({ error: 'no text' });
   const session = gateway.session<Answer>(`customer:${request.params.id}`);
-  // A message that the customer sends twice, as after a lost connection, has one key.
+  // A message that the customer sends twice, as after a lost connection, has one key. The second one has the outcome of the first: `acceptance.processed`.
   const acceptance = await session.send({ kind: 'user', text }, typeof key === 'string' ? { key } : {});
   if (!acceptance.accepted) {
     return void response.status(acceptance.reason === 'duplicate' ? 202 : 503).json({ error: acceptance.reason });
