@@ -161,7 +161,7 @@ describe('a gateway that is served', () => {
     expect(await (await post('/v1/sessions/a/fire', { rule: next, why: 'a test' })).json()).toMatchObject({ ok: true });
     const ended = await until(events, 'session.turn_ended');
     expect(ended.at(-1)).toMatchObject({
-      id: expect.stringMatching(/^[\da-f]{8}-\d+$/) as string,
+      id: expect.stringMatching(/^[\da-f]{8}-\d+-\d+-\d+$/) as string,
       data: { message: 'serve:a-m1', ok: true },
     });
     expect(await get('/v1/sessions/a/messages/serve:a-m1')).toMatchObject({ state: 'failed' });
