@@ -118,7 +118,9 @@ const rowOf = ({ answer, ...question }: Question) => ({ ...question, answer: ans
 
 /** As a row holds it: what its columns hold is what was written. */
 function questionIn(row: Row): Question {
-  const { asked_at: askedAt, deadline_at: deadlineAt, ended_at: endedAt, session, detail, form, answer, ...rest } = row;
+  // A server adds the place of the row in its batch.
+  const { ord: _, asked_at: askedAt, deadline_at: deadlineAt, ended_at: endedAt, ...others } = row;
+  const { session, detail, form, answer, ...rest } = others;
   const read = (text: unknown) => (text === null ? undefined : fromJson(text)?.value);
   return {
     ...(rest as unknown as Question),
