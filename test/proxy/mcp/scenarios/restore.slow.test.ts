@@ -121,7 +121,9 @@ describe('a new server behind the proxy', () => {
     await proxy.ask('resources/subscribe', { uri: 'file:///a' });
     await crash(proxy);
     expect(textIn(await proxy.call('act', { do: 'start' }))).toBe('2');
-    expect(proxy.said.join('\n')).toContain('kb refused resources/subscribe after its restart');
+    await expect
+      .poll(() => proxy.said.join('\n'), { timeout: 10_000 })
+      .toContain('kb refused resources/subscribe after its restart');
   });
 
   it('[P-3] [R-12] has its own tools known, before the client has asked for them', async () => {
