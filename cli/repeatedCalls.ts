@@ -10,7 +10,7 @@ const mostLooked = 2000;
 /** Lines of each for people; the largest stand first. */
 const mostLines = 5;
 
-/** What one session, or client, has repeated of a tool. */
+/** Repetitions of a tool by one session, or client. */
 export interface RepeatedCalls {
   readonly session: string;
   readonly integration?: string | undefined;

@@ -154,7 +154,7 @@ export class FileJob {
   #gone(record: FileRecord | undefined): FileReport | undefined {
     if (this.#request.withGuard === true && !this.#request.undo && isOfGuard(this.#file))
       return this.#report({
-        // Of all agents some are not there.
+        // Some of all agents are not there.
         status: this.#request.agents.length === 1 ? 'failed' : 'left',
         why: 'it is not there; write `{}` into it for the guard',
       });

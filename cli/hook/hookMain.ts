@@ -126,7 +126,7 @@ async function runHook(args: HookArgs): Promise<number> {
   await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
   return exitCode;
 
-  /** What the hook says, or what people answered where it says `ask`: declined while the host still waits. */
+  /** Output of the hook, or the answer of people where it says `ask`: declined while the host still waits. */
   async function answeredByPeople(): Promise<Buffer> {
     const said = await saidSoon(input);
     if (said === undefined || !run.stdout.includes('ask')) return run.stdout;

@@ -60,7 +60,7 @@ export class ClientCalls {
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
-  /** Those whose limit has passed, while their work went on. */
+  /** Calls whose limit has passed, while their work went on. */
   #kept: ClientCall[] = [];
   #refusal: FailureFacts | undefined = undefined;
 
@@ -132,7 +132,7 @@ export class ClientCalls {
     let early: Outcome<McpAnswer> | undefined;
     const begin = () =>
       this.#host.path.start(call, this.#settings.of(call), (outcome) => {
-        // How it was answered is known by its row.
+        // Its row knows how it was answered.
         if (call.row === undefined) early = outcome;
         else this.#settled(call, outcome);
       });
