@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Question } from '../../../../src/policy/records/question.ts';
+import type { SkippingClock } from '../../../support/skippingClock.ts';
 import { type Message, type Scripted, startProxy, textIn } from '../startProxy.ts';
 
 const anna = { by: 'anna', way: 'command' } as const;
@@ -8,6 +9,14 @@ const asked = { message: 'Deploy to production?', requestedSchema: schema };
 
 /** What the server was answered, as its tool tells it. */
 const answered = (result: Message): unknown => (JSON.parse(textIn(result)) as Message).result;
+
+/** Lets time pass as it does: in steps in which what is due can be done, so that a call that waits for a person is extended. */
+async function pass(clock: SkippingClock, minutes: number): Promise<void> {
+  for (let steps = 0; steps < minutes * 12; steps++) {
+    clock.skip(5000);
+    await new Promise(setImmediate);
+  }
+}
 
 /** A call of a tool that asks people by its client. */
 async function startAsking(options: Scripted = {}, capabilities: object = {}, params: object = asked) {
@@ -50,7 +59,7 @@ describe('an elicitation behind a proxy with an inbox', () => {
     expect(answered(await declined.call)).toEqual({ action: 'decline' });
     const expired = await startAsking();
     await expired.question();
-    expired.clock.skip(15 * 60_000);
+    await pass(expired.clock, 15);
     const result = await expired.call;
     expect(answered(result)).toEqual({ action: 'cancel' });
     expect(result.result?.content?.at(-1)?.text).toContain('nobody answered until');
@@ -87,12 +96,7 @@ describe('an elicitation behind a proxy with an inbox', () => {
   it('[G-17] [P-3] has its call wait as long as the person', async () => {
     const proxy = await startAsking({ overallMs: 60_000 });
     await proxy.question();
-    for (let minutes = 0; minutes < 12; minutes++) {
-      for (let beats = 0; beats < 12; beats++) {
-        proxy.clock.skip(5000);
-        await new Promise(setImmediate);
-      }
-    }
+    await pass(proxy.clock, 12);
     await proxy.answer({ decision: 'accept', value: { ticket: 'T-3' } });
     expect(answered(await proxy.call)).toMatchObject({ action: 'accept' });
   });
