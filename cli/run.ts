@@ -18,7 +18,7 @@ import { unloadedCode } from './unloaded.ts';
 export async function runCommandLine(words: readonly string[], io: Io): Promise<number> {
   try {
     if (words.length > 0) return await dispatch(words, io);
-    io.stderr.write(overview({ json: false, columns: io.columns }));
+    io.stderr.write(await (await import('./here.ts')).hereText(io));
     return 2;
   } catch (error) {
     io.stderr.write(wrapLines(`unwedge: ${errorReport(error)}`.split('\n'), io.errorColumns ?? Infinity));

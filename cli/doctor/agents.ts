@@ -98,12 +98,12 @@ function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | und
     return { ...each, standing: standing?.of(each) };
   });
   const wrapped = judged.filter(({ own }) => own !== undefined).length;
-  const rest = wrapped === programs.length ? '' : `; \`unwedge install ${file.agent} --dry-run\` shows the others`;
+  const next = wrapped === programs.length ? undefined : `unwedge install ${file.agent} --dry-run`;
   const count = `${programs.length} ${programs.length === 1 ? 'server, hook or agent' : 'servers, hooks and agents'}`;
-  const summary = `${title}: ${count} in ${file.path}, ${wrapped} behind unwedge${rest}`;
+  const summary = `${title}: ${count} in ${file.path}, ${wrapped} behind unwedge`;
   return {
     findings: [
-      ok('agent', summary),
+      { ...ok('agent', summary), next },
       ...judged.flatMap((each) => [each.finding ?? [], each.standing ?? []].flat()),
       ...[standing?.ofFile(judged) ?? []].flat(),
     ],

@@ -88,8 +88,11 @@ async function configFindings(world: DoctorWorld): Promise<readonly Finding[]> {
   const unread = file === undefined && lying[0] !== undefined ? [notRun(lying[0])] : [];
   try {
     const { warnings, files } = await read(file, world);
-    const summary = files.length === 0 ? 'no configuration file is used' : `${files.join(' and ')} is in order`;
-    return [...unread, ok('config', summary), ...warnings.map(warningFinding)];
+    const found =
+      files.length === 0
+        ? ok('config.none', 'no configuration file is used')
+        : ok('config', `${files.join(' and ')} is in order`);
+    return [...unread, found, ...warnings.map(warningFinding)];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const problems = error.problems.map((problem) => problemFinding(problem, resolve(cwd, file ?? '')));

@@ -35,10 +35,10 @@ describe('the built command line', () => {
     expect(status).toBe(1);
   });
 
-  it('[L-1] says how it is used when nothing is asked, on stderr with exit 2', async () => {
+  it('[L-1] says what it can do here when nothing is asked, on stderr with exit 2', async () => {
     const { code, stdout, stderr } = await runBuilt([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: unwedge COMMAND');
+    expect(stderr).toContain('\nNext: unwedge demo\n');
   });
 
   it('[L-1] explains a command with --help, wherever that stands', async () => {

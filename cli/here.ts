@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { messageOf } from '../src/policy/failures/face.ts';
+import { isPostgresUrl } from '../src/policy/text/face.ts';
+import { databasePlace } from './databasePath.ts';
+import { shortened } from './doctor/doctorCommand.ts';
+import type { ToldFinding } from './doctor/finding.ts';
+import { look, worldOf } from './doctor/look.ts';
+import type { Io } from './io.ts';
+import { lookAround, type StatusView } from './lookAround.ts';
+import { sanitize } from './sanitize.ts';
+import { counted, helpWidth, wrapLines, wrapProse } from './text.ts';
+
+/** Findings that say that there is nothing. */
+const nothings: ReadonlySet<string> = new Set(['agents', 'config.none']);
+
+/** Answers `unwedge` alone: what is configured and on record here, and one command to go on with. Nothing is started or changed. */
+export async function hereText(io: Io): Promise<string> {
+  const width = helpWidth(io.columns);
+  const world = worldOf({ db: undefined, config: undefined, probe: false, all: false }, io);
+  const findings = await look(['configuration', 'agents'], world, io);
+  const view = await recorded(io).catch((error: unknown) => messageOf(error));
+  const found = findings.filter(({ status, id }) => status === 'ok' && !nothings.has(id));
+  const bad = findings.length - findings.filter(({ status }) => status === 'ok').length;
+  const lines = [
+    ...found.map(({ summary }) => summary),
+    ...(bad === 0 ? [] : [`${counted(bad, 'thing')} in it ${bad === 1 ? 'needs' : 'need'} a look`]),
+    ...(view === undefined ? [] : [typeof view === 'string' ? view : recordText(view)]),
+  ];
+  const { command, why } = nextOf(findings, view);
+  const here = lines.length === 0 ? ['no client has servers, hooks or agents, and nothing is on record'] : lines;
+  const purpose = 'unwedge keeps agent gateways unstuck: every call ends, the session goes on, nothing is left behind.';
+  return wrapLines(
+    [
+      ...wrapProse(purpose, width),
+      '',
+      'Here:',
+      ...here.map((line) => `  ${shortened(sanitize(line), world.home)}`),
+      '',
+      `Next: ${command}`,
+      `  ${why}`,
+      '',
+      'All commands: unwedge --help',
+    ],
+    width,
+  );
+}
+
+/** The look at the record; undefined where there is none. */
+async function recorded(io: Io): Promise<StatusView | undefined> {
+  const place = databasePlace(undefined, io.env);
+  if (!isPostgresUrl(place) && !existsSync(place)) return undefined;
+  return (await lookAround(undefined, io)).view;
+}
+
+function recordText({ database, integrations, sessions, moreSessions, needs, health }: StatusView): string {
+  const counts = `${counted(integrations.length, 'integration')}, ${counted(sessions.length + moreSessions, 'session')} of the last 24 hours`;
+  const standing = health === 'well' ? 'all is well' : `${counted(needs.length, 'matter')} to look at`;
+  return `On record in ${database}: ${counts}; ${standing}`;
+}
+
+interface Next {
+  readonly command: string;
+  readonly why: string;
+}
+
+/** The command that is most worth it. */
+function nextOf(findings: readonly ToldFinding[], view: StatusView | string | undefined): Next {
+  if (typeof view === 'object' && view.health !== 'well')
+    return { command: 'unwedge status', why: 'what needs a look, the worst first' };
+  if (typeof view === 'string' || findings.some(({ status }) => status === 'fail'))
+    return { command: 'unwedge doctor', why: 'what is broken, and the command that mends it' };
+  const unwrapped = findings.find(({ id, next }) => id === 'agent' && next !== undefined)?.next;
+  if (unwrapped !== undefined)
+    return { command: unwrapped, why: 'shows what it would put behind unwedge; nothing is written' };
+  if (view !== undefined)
+    return { command: 'unwedge status', why: 'each integration with its circuit, failures and last error' };
+  return {
+    command: 'unwedge demo',
+    why: 'crashes, hangs and throttles servers of its own: every call ends',
+  };
+}
