@@ -15,6 +15,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeApiIndex } from './apiIndex.mjs';
 import { bundlePackage } from './bundle.mjs';
 import { leanTypes } from './leanTypes.mjs';
 import { tops } from './rooms.mjs';
@@ -48,6 +49,7 @@ async function build() {
     const words = [tsc, '-p', join(root, 'tsconfig.build.json'), '--outDir', join(fresh, 'types')];
     execFileSync(process.execPath, words, { stdio: 'inherit' });
     removeUnreachable(join(fresh, 'types'));
+    writeApiIndex(fresh);
     await bundlePackage(fresh);
     writeConfigSchema(fresh);
     chmodSync(fresh, 0o755);

@@ -22,6 +22,7 @@ const repairKeys = {
 /** Options for reading and mending a transcript. */
 export interface RepairOptions extends Given<typeof repairKeys> {}
 
+/** Transcript as it was mended, and what was wrong with it. */
 export interface TranscriptRepair<T> extends TranscriptReport {
   /** The well-formed history; the very one that was given when nothing was to repair. */
   readonly history: T;

@@ -83,6 +83,7 @@ export interface WorkflowReconcile<R = unknown> extends Omit<ReconcileLimits, 'h
   readonly probe: (item: WorkflowWorkItem, context: WorkflowProbeContext) => Verdict<R> | PromiseLike<Verdict<R>>;
 }
 
+/** Context in which an item is worked on. */
 export interface WorkflowItemContext extends WorkflowStepContext {
   /**
    * Aborted when the attempt is over. An integration that is called with it makes one attempt: the item is what is tried again. A call

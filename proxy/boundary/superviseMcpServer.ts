@@ -76,6 +76,7 @@ const ownSupervisionKeys = {
 
 const supervisionKeys = { ...handlerKeys, ...ownSupervisionKeys };
 
+/** Options for `superviseMcpServer`. */
 export interface McpSupervisionOptions extends HandlerLimits, Given<typeof ownSupervisionKeys> {}
 
 /**

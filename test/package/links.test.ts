@@ -12,7 +12,14 @@ const pagesIn = (folder: string): readonly string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`)
     .sort();
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...['docs', 'plugins', ...tops].flatMap(pagesIn)];
+const pages = [
+  'README.md',
+  'AGENTS.md',
+  'llms.txt',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...['docs', 'plugins', ...tops].flatMap(pagesIn),
+];
 
 /** A page without its code, where brackets are no links and `#` begins no heading. */
 const proseOf = (text: string): string => text.replaceAll(/^```[^]*?^```/gm, '');

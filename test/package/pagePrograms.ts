@@ -4,6 +4,7 @@ const root = new URL('../..', import.meta.url);
 
 /** Pages whose programs are run as they stand. */
 export const pagesWithPrograms = [
+  'AGENTS.md',
   'docs/supervision.md',
   'docs/http-apis.md',
   'docs/remote-mcp.md',

@@ -12,7 +12,7 @@ const filesIn = (folder: string): readonly string[] =>
     .filter((name) => /\.(?:md|sh|json|toml|yaml|service|mjs|ts)$|^Dockerfile$/.test(name))
     .map((name) => `${folder}/${name}`)
     .sort();
-const files = ['README.md', 'CONTRIBUTING.md', ...['docs', 'examples', 'plugins'].flatMap(filesIn)];
+const files = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', ...['docs', 'examples', 'plugins'].flatMap(filesIn)];
 
 const fenced = /^```\w*\n([^]*?)^```/gm;
 const ownLine = /\bunwedge((?: [^\s`]+)+)/g;

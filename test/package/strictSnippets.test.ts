@@ -12,7 +12,11 @@ const blocks = /^```(?:js|ts)\n([\s\S]*?)^```/gm;
 function shown(): ReadonlyMap<string, string> {
   const examples = readdirSync(join(root, 'examples')).filter((name) => /\.(?:mjs|ts)$/.test(name));
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' });
-  const pages = ['README.md', ...inDocs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`)];
+  const pages = [
+    'README.md',
+    'AGENTS.md',
+    ...inDocs.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
+  ];
   return new Map([
     ...examples.map((name) => [`examples/${name}`, read(`examples/${name}`)] as const),
     ...pages.flatMap((page) =>

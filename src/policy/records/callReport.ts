@@ -45,6 +45,7 @@ export interface ReportStep {
   readonly took?: Quantiles | undefined;
 }
 
+/** Figures of an integration, and of each of its tools. */
 export interface ReportEntry extends ReportLine {
   readonly tools: readonly ReportLine[];
   /** Equal steps from the beginning to the end. */

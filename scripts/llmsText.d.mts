@@ -1,0 +1,2 @@
+/** Returns the text of llms.txt. */
+export function llmsText(): string;
