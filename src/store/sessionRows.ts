@@ -221,12 +221,12 @@ export function toCallRow(row: Row): CallRow {
   };
 }
 
-/** The calls that are kept, of these: a limit ended each, and no equal call was given what became of it. */
+/** The calls that are kept, of these: a limit ended each, and no equal call was given what became of it. One that had joined another had no work of its own. */
 export function keptOf(rows: readonly CallRow[]): readonly KeptCallRow[] {
   return rows.flatMap((row): readonly KeptCallRow[] => {
-    const { keptUntil: until } = (fromJson(row.settled?.result)?.value ?? {}) as Partial<SyntheticToolError>;
+    const { keptUntil: until, joined } = (fromJson(row.settled?.result)?.value ?? {}) as Partial<SyntheticToolError>;
     const found = fromJson(row.verdict)?.value as Partial<StoredVerdict> | undefined;
-    if (typeof until !== 'number' || found?.given === true) return [];
+    if (typeof until !== 'number' || joined === true || found?.given === true) return [];
     const result = fromJson(row.late?.result)?.value as ToolResult | undefined;
     return [{ ...lostCall(row), until, late: row.late && result && { result, at: row.late.at } }];
   });

@@ -1,14 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { seededRandom } from '../../dist/testing/index.js';
+import { file, KilledHost, linesOf } from './killedHost.mjs';
 
-const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 /** A message that is not processed in so long hangs, in ms. */
 const patienceMs = 90_000;
 
@@ -27,12 +24,13 @@ export async function killInbox({ times, seed, progress = () => undefined }) {
       world.send();
       await Promise.all([world.answer(), wait(world.below(1200)).then(() => world.kill())]);
       await world.startHost();
-      progress(time, world.processed.size);
+      progress(time, world.host.processed.size);
     }
-    await world.settle();
+    // People go on answering.
+    await world.host.settle(patienceMs, () => world.answer());
     return { seed, ...world.sums, ...(await judge(paths, world)) };
   } finally {
-    await world.end();
+    await world.host.kill();
     if (process.env.KEEP === undefined) rmSync(directory, { recursive: true, force: true });
     else process.stderr.write(`${directory}\n`);
   }
@@ -40,15 +38,12 @@ export async function killInbox({ times, seed, progress = () => undefined }) {
 
 class World {
   sums = { kills: 0, stops: 0, answers: 0, late: 0 };
-  /** Keys of messages that were sent, with their lines, and of those that were processed. */
-  sent = new Map();
-  processed = new Set();
+  host = new KilledHost();
   /** Answers that counted, by question. */
   given = new Map();
   violations = [];
   #paths;
   #random;
-  #host;
 
   constructor(paths, random) {
     this.#paths = paths;
@@ -59,25 +54,13 @@ class World {
     return Math.floor(this.#random() * count);
   }
 
-  async startHost() {
-    const host = spawn(process.execPath, [file('inboxHost.mjs'), ...this.#paths], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    this.#host = host;
-    host.stdin.on('error', () => undefined);
-    createInterface({ input: host.stdout }).on('line', (line) => {
-      const [what, key] = line.split(' ');
-      if (what === 'processed') this.processed.add(key);
-    });
-    await once(host.stdout, 'data');
-    for (const [key, line] of this.sent) if (!this.processed.has(key)) host.stdin.write(line);
+  startHost() {
+    return this.host.start(file('inboxHost.mjs'), ...this.#paths);
   }
 
   send() {
-    const key = `m-${this.sent.size}`;
-    const line = `s-${this.sent.size % 6} ${key}\n`;
-    this.sent.set(key, line);
-    this.#host.stdin.write(line);
+    const number = this.host.sent.size;
+    this.host.send(`m-${number}`, `s-${number % 6} m-${number}\n`);
   }
 
   /** Answers what is open as chance says: some twice at the same time, some not at all. */
@@ -115,28 +98,11 @@ class World {
   async kill() {
     const isStop = this.#random() < 0.2;
     this.sums[isStop ? 'stops' : 'kills']++;
-    await gone(this.#host, isStop ? 'SIGTERM' : 'SIGKILL');
-  }
-
-  /** Waits until each message was processed; people go on answering. */
-  async settle() {
-    const deadline = Date.now() + patienceMs;
-    while (this.processed.size < this.sent.size && Date.now() < deadline) await this.answer();
-  }
-
-  async end() {
-    await gone(this.#host, 'SIGKILL');
+    await this.host.kill(isStop ? 'SIGTERM' : 'SIGKILL');
   }
 }
 
-async function gone(child, signal) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  await exited;
-}
-
-async function judge([database, journal], { sent, processed, given, violations: found }) {
+async function judge([database, journal], { host: { sent, processed }, given, violations: found }) {
   const violations = [...found, ...[...sent.keys()].filter((key) => !processed.has(key)).map((key) => `${key} hangs`)];
   const { default: Database } = await import('better-sqlite3');
   const rows = new Database(database, { readonly: true }).prepare('SELECT * FROM unwedge_questions').all();
@@ -145,8 +111,7 @@ async function judge([database, journal], { sent, processed, given, violations: 
   for (const [what, same] of byWhat) if (same.length > 1) violations.push(`${what} was asked ${same.length} times`);
   for (const [id, decision] of given)
     if (ends.get(id)?.answer?.decision !== decision) violations.push(`${id}: the answer ${decision} was lost`);
-  const lines = existsSync(journal) ? readFileSync(journal, 'utf8').split('\n').filter(Boolean) : [];
-  const entries = lines.map((line) => JSON.parse(line));
+  const entries = linesOf(journal).map((line) => JSON.parse(line));
   const handled = groupBy(
     entries.filter(({ handler }) => handler !== undefined),
     ({ what }) => what,

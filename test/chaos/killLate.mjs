@@ -1,14 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { seededRandom } from '../../dist/testing/index.js';
+import { file, KilledHost, linesOf } from './killedHost.mjs';
+import { LateRemote } from './lateRemote.mjs';
 
-const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 /** Times in ms that a question takes: below the limit of a call (150), above it, and far above it. */
 const takes = [20, 300, 700];
 /** A message that is not processed in so long hangs, in ms. */
@@ -24,16 +21,16 @@ export async function killLate({ times, seed, progress = () => undefined }) {
   const paths = ['gateway.sqlite', 'answers', 'runs'].map((name) => join(directory, name));
   const world = new World(paths, seededRandom(seed));
   try {
-    await world.startServer();
+    await world.server.start();
     await world.startHost();
     for (let time = 1; time <= times; time++) {
       world.ask();
       await wait(200 + world.below(1500));
       await world.kill();
-      progress(time, world.processed.size);
+      progress(time, world.host.processed.size);
     }
-    await world.settle();
-    return { seed, ...world.kills, ...judge(paths, world) };
+    await world.host.settle(patienceMs);
+    return { seed, ...world.kills, ...judge(paths, world.host) };
   } finally {
     await world.end();
     rmSync(directory, { recursive: true, force: true });
@@ -42,17 +39,14 @@ export async function killLate({ times, seed, progress = () => undefined }) {
 
 class World {
   kills = { gateways: 0, servers: 0 };
-  /** Keys of messages that were sent, with their lines, and of those that were processed. */
-  sent = new Map();
-  processed = new Set();
+  host = new KilledHost();
+  server;
   #paths;
   #random;
-  #port = 0;
-  #server;
-  #host;
 
   constructor(paths, random) {
     this.#paths = paths;
+    this.server = new LateRemote(paths[2]);
     this.#random = random;
   }
 
@@ -60,40 +54,19 @@ class World {
     return Math.floor(this.#random() * count);
   }
 
-  async startServer() {
-    this.#server = spawn(process.execPath, [file('lateServer.mjs'), String(this.#port), this.#paths[2]], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [said] = await once(this.#server.stdout, 'data');
-    this.#port = Number(String(said).trim().split(' ')[1]);
-  }
-
-  async startHost() {
+  startHost() {
     const [database, answers] = this.#paths;
-    const url = `http://127.0.0.1:${this.#port}/mcp`;
-    const host = spawn(process.execPath, [file('lateHost.mjs'), database, url, answers], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    this.#host = host;
-    host.stdin.on('error', () => undefined);
-    createInterface({ input: host.stdout }).on('line', (line) => {
-      const [what, key] = line.split(' ');
-      if (what === 'processed') this.processed.add(key);
-    });
-    await once(host.stdout, 'data');
-    for (const [key, line] of this.sent) if (!this.processed.has(key)) host.stdin.write(line);
+    return this.host.start(file('lateHost.mjs'), database, this.server.url, answers);
   }
 
   /** Asks a question in a session, mostly one that was asked before, there or in the other one. */
   ask() {
     for (let count = 0; count < 2; count++) {
-      const number = this.sent.size;
+      const number = this.host.sent.size;
       const question = `q-${Math.max(0, Math.floor(number / 4) - this.below(2))}`;
       const key = `m-${number}`;
       const ms = takes[Number(question.slice(2)) % takes.length];
-      const line = `s-${this.below(2)} ${key} ${question} ${ms}\n`;
-      this.sent.set(key, line);
-      this.#host.stdin.write(line);
+      this.host.send(key, `s-${this.below(2)} ${key} ${question} ${ms}\n`);
     }
   }
 
@@ -103,39 +76,27 @@ class World {
     const gateway = !server || this.#random() < 0.3;
     if (server) {
       this.kills.servers++;
-      await gone(this.#server);
+      await this.server.kill();
     }
     if (gateway) {
       this.kills.gateways++;
-      await gone(this.#host);
+      await this.host.kill();
     }
-    if (server) await this.startServer();
+    if (server) await this.server.start();
     if (gateway) await this.startHost();
   }
 
-  /** Waits until each message was processed. */
-  async settle() {
-    const deadline = Date.now() + patienceMs;
-    while (this.processed.size < this.sent.size && Date.now() < deadline) await wait(50);
-  }
-
   async end() {
-    for (const child of [this.#host, this.#server]) if (child !== undefined) await gone(child);
+    await Promise.all([this.host.kill(), this.server.kill()]);
   }
-}
-
-async function gone(child) {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }
 
 function judge([, answers, runs], { sent, processed }) {
   const violations = [...sent.keys()].filter((key) => !processed.has(key)).map((key) => `${key} was not processed`);
   const ended = new Map(linesOf(runs).flatMap((line) => (line.startsWith('ended ') ? [line.split(' ').slice(1)] : [])));
   const given = new Map();
-  const kept = new Set();
+  /** What was asked and has no end yet, by session and question: that it is kept, and that its last call was cut by a kill. */
+  const open = new Map();
   const sums = {
     begun: linesOf(runs).filter((line) => line.startsWith('begun ')).length,
     answers: 0,
@@ -145,12 +106,20 @@ function judge([, answers, runs], { sent, processed }) {
   for (const line of linesOf(answers)) {
     const answer = JSON.parse(line);
     const { session, question, result } = answer;
-    const turn = `${session} ${answer.key} ${answer.delivery}`;
-    // What is kept is not made again while anybody knows of it.
-    if (kept.has(turn) && result.joined !== true && result.outcome !== 'not_started')
-      violations.push(`${turn} was told that ${question} goes on, and asked again it was made: ${line.slice(0, 300)}`);
-    if (result.keptUntil === undefined) kept.delete(turn);
-    else kept.add(turn);
+    const about = `${question} of ${session}`;
+    const asked = open.get(about);
+    if (result === undefined) {
+      // What a call that was cut has given nobody knows.
+      open.set(about, { isFirst: asked === undefined, kept: asked?.kept === true && !asked.isCalled, isCalled: true });
+      continue;
+    }
+    if (asked?.kept && result.joined !== true && result.outcome !== 'not_started')
+      violations.push(`${about} was told to go on, and asked again it was made: ${line.slice(0, 300)}`);
+    if (asked?.isFirst && result.joined === true)
+      violations.push(`${about} was asked for the first time, and joined: ${line.slice(0, 300)}`);
+    if (result.keptUntil !== undefined) open.set(about, { isFirst: false, kept: true, isCalled: false });
+    else if (result.outcome === 'not_started') open.set(about, { ...asked, isFirst: false, isCalled: false });
+    else open.delete(about);
     if (result.status !== 'ok') {
       if (result.joined === true && result.keptUntil === undefined) sums.lost++;
       continue;
@@ -168,5 +137,3 @@ function judge([, answers, runs], { sent, processed }) {
   }
   return { messages: sent.size, ...sums, violations };
 }
-
-const linesOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []);

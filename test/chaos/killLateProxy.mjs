@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { seededRandom } from '../../dist/testing/index.js';
+import { file, linesOf } from './killedHost.mjs';
+import { judgeLate } from './lateProxyJudge.mjs';
+import { LateRemote } from './lateRemote.mjs';
 
-const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 /** Times in ms that a question takes: below the limit of the proxy (300), above it, and far above it. */
 const takes = [20, 500, 1100];
 const options = ['--name', 'late', '--call-timeout', '300ms', '--retry', 'never'];
@@ -20,7 +19,7 @@ const patienceMs = 60_000;
 
 /**
  * Kills `unwedge mcp`, or the server behind it, `times` times while two clients of the official SDK ask a tool that takes longer than their limit; and checks
- * that each finished answer was given at most once, to the connection that had asked, and that what was told to be kept was not made again there.
+ * that each finished answer was given at most once, to the connection that had asked, and that what was not told to be lost was not made again there.
  * @returns {Promise<import('./killLateProxy.mjs').LateProxyReport>}
  */
 export async function killLateProxy({ times, seed, by, progress = () => undefined }) {
@@ -28,10 +27,11 @@ export async function killLateProxy({ times, seed, by, progress = () => undefine
   const random = seededRandom(seed);
   const below = (count) => Math.floor(random() * count);
   const journals = [0, 1].map((number) => join(directory, by === 'url' ? 'runs' : `runs-${number}`));
-  const remote = by === 'url' ? await startRemote(journals[0]) : undefined;
-  const report = { seed, by, proxies: 0, servers: 0, calls: 0, answers: 0, late: 0, lost: 0 };
+  const remote = by === 'url' ? new LateRemote(journals[0]) : undefined;
+  await remote?.start();
+  const kills = { proxies: 0, servers: 0 };
   const told = [];
-  const violations = [];
+  const deaths = [];
   const clients = journals.map((journal, number) => new Asker({ number, journal, remote, directory, told, below }));
   const over = { now: false };
   try {
@@ -41,22 +41,24 @@ export async function killLateProxy({ times, seed, by, progress = () => undefine
       await wait(100 + below(1400));
       const client = clients[below(2)];
       if (random() < 0.4) {
-        report.servers++;
+        kills.servers++;
+        deaths.push({ at: Date.now(), connection: remote === undefined ? client.name : undefined });
         if (remote === undefined) client.killServer();
-        else await remote.restart();
+        else await remote.kill().then(() => remote.start());
       } else {
-        report.proxies++;
+        kills.proxies++;
         await client.killProxy();
       }
       progress(time, told.length);
     }
     over.now = true;
     const hung = await Promise.race([Promise.all(asking).then(() => false), wait(patienceMs, true, { ref: false })]);
+    const { violations, ...sums } = judgeLate({ told, lines: [...new Set(journals)].flatMap(linesOf), deaths });
     if (hung) violations.push(`a question had no end within ${patienceMs / 1000} s`);
-    return judged(report, told, [...new Set(journals)], violations);
+    return { seed, by, ...kills, ...sums, violations };
   } finally {
     await Promise.all(clients.map((client) => client.end()));
-    await remote?.end();
+    await remote?.kill();
     rmSync(directory, { recursive: true, force: true });
   }
 }
@@ -73,7 +75,7 @@ class Asker {
     this.#about = about;
   }
 
-  get #name() {
+  get name() {
     return `c${this.#about.number}-${this.#connections}`;
   }
 
@@ -81,13 +83,11 @@ class Asker {
     const { journal, remote, directory } = this.#about;
     this.#connections++;
     const server =
-      remote === undefined
-        ? ['--', process.execPath, file('lateServer.mjs'), 'stdio', journal]
-        : ['--url', remote.url()];
+      remote === undefined ? ['--', process.execPath, file('lateServer.mjs'), 'stdio', journal] : ['--url', remote.url];
     const env = { PATH: process.env.PATH, HOME: directory, UNWEDGE_DB: join(directory, 'mcp.sqlite') };
     const args = [file('../../dist/cli/main.js'), 'mcp', ...options, ...server];
     this.#transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' });
-    this.#client = new Client({ name: this.#name, version: '1.0.0' });
+    this.#client = new Client({ name: this.name, version: '1.0.0' });
     await this.#client.connect(this.#transport);
   }
 
@@ -107,7 +107,7 @@ class Asker {
   async #end(question, ms, timeout) {
     const { told } = this.#about;
     for (let time = 0; time < 40; time++) {
-      const connection = this.#name;
+      const connection = this.name;
       const askedAt = Date.now();
       const note = (what) => told.push({ connection, question, askedAt, at: Date.now(), ...what });
       try {
@@ -163,68 +163,3 @@ class Asker {
     await this.#client?.close();
   }
 }
-
-async function startRemote(journal) {
-  let child;
-  let port = 0;
-  const start = async () => {
-    const args = [file('lateServer.mjs'), String(port), journal];
-    child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const [said] = await once(child.stdout, 'data');
-    port = Number(String(said).trim().split(' ')[1]);
-  };
-  const end = async () => {
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  };
-  await start();
-  return { url: () => `http://127.0.0.1:${port}/mcp`, end, restart: () => end().then(start) };
-}
-
-function judged(report, told, journals, violations) {
-  const lines = journals.flatMap(linesOf).map((line) => line.split(' '));
-  const begun = lines.filter(([what]) => what === 'begun');
-  const ended = new Set(lines.flatMap(([what, run]) => (what === 'ended' ? [run] : [])));
-  const runs = new Map(
-    begun.map(([, run, question, connection, at]) => [run, { question, connection, at: Number(at) }]),
-  );
-  const given = new Map();
-  const sums = { ...report, calls: told.length, begun: begun.length };
-  /** Since when a connection knows that its question is kept. */
-  const kept = new Map();
-  for (const { connection, question, askedAt, at, run, late, kept: isKept, gaveUp } of told) {
-    const about = `${question} of ${connection}`;
-    const since = kept.get(about);
-    const made =
-      since === undefined
-        ? []
-        : [...runs.values()].filter(
-            (one) =>
-              one.connection === connection &&
-              one.question === question &&
-              one.at >= since &&
-              one.at >= askedAt &&
-              one.at < at,
-          );
-    if (made.length > 0) violations.push(`${about} was told to be kept, and was made again`);
-    if (isKept) kept.set(about, since ?? at);
-    else kept.delete(about);
-    if (isKept || gaveUp) continue;
-    if (run === undefined) {
-      sums.lost++;
-      continue;
-    }
-    sums.answers++;
-    if (late) sums.late++;
-    const made1 = runs.get(run);
-    if (!ended.has(run) || made1?.question !== question)
-      violations.push(`${about} was answered with ${run}, of ${made1?.question}`);
-    if (made1?.connection !== connection) violations.push(`${about} was given the answer of ${made1?.connection}`);
-    if (given.has(run)) violations.push(`${run} was given to ${given.get(run)} and to ${about}`);
-    given.set(run, about);
-  }
-  return { ...sums, violations };
-}
-
-const linesOf = (path) => (existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []);

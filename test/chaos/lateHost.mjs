@@ -1,5 +1,5 @@
 // A gateway whose sessions ask a slow tool, to be killed: `node lateHost.mjs DATABASE URL JOURNAL`. Takes `SESSION KEY QUESTION MS` on each line of its stdin.
-// A question that is told to be under way still is asked again, as an agent does. Each answer is appended to the journal, in JSON.
+// A question that is told to be under way still is asked again, as an agent does. Each call is appended to the journal, in JSON, and each answer.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,9 +13,12 @@ for (const id of ids) {
   gateway.session(id, {
     recovery: { maxDeliveries: 50 },
     onMessage: async ({ data: { key, question, ms } }, turn) => {
-      for (let time = 0; time < 60; time++) {
-        const result = await turn.tool('late', 'work', { question, ms });
+      const note = (result) =>
         appendFileSync(journal, `${JSON.stringify({ session: id, key, question, delivery: turn.delivery, result })}\n`);
+      for (let time = 0; time < 60; time++) {
+        note(undefined);
+        const result = await turn.tool('late', 'work', { question, ms });
+        note(result);
         if (result.keptUntil === undefined && !(result.outcome === 'not_started' && result.retryable)) break;
         await wait(50);
       }

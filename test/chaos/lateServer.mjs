@@ -1,5 +1,5 @@
 // An MCP server by Streamable HTTP whose tool takes its time: `node lateServer.mjs PORT JOURNAL`. Says `ready PORT`; `stdio` in place of the port is one by
-// stdio. What it begins and ends is appended to its journal: `started PID`, `begun RUN QUESTION CLIENT TIME`, `ended RUN QUESTION`; the answer of a run is its name.
+// stdio. What it begins and ends is appended to its journal: `started PID`, `begun RUN QUESTION CLIENT TIME`, `ended RUN QUESTION TIME`; the answer of a run is its name.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ function made() {
     const run = randomUUID();
     note('begun', run, question, server.server.getClientVersion()?.name, Date.now());
     await wait(ms);
-    note('ended', run, question);
+    note('ended', run, question, Date.now());
     return { content: [{ type: 'text', text: run }] };
   });
   return server;

@@ -28,7 +28,7 @@ async function startGateway({ store, options }: Started = {}) {
   const tool = (_input: unknown, context: FakeMcpContext): Promise<unknown> => {
     const call = { ...deferred<unknown>(), ...context };
     calls.push(call);
-    limits.shift()?.abort(new DOMException('The operation timed out', 'TimeoutError'));
+    pass(limits);
     return call.promise;
   };
   const server = gateway.mcpServer('ci', {
@@ -36,8 +36,10 @@ async function startGateway({ store, options }: Started = {}) {
     ...options,
     policy: { limits: { idleMs: 3000, attemptMs: 3000, overallMs: 60_000 }, retry: { maxAttempts: 2 } },
   });
-  /** Limits of callers that pass as soon as the tool runs. */
+  /** Limits of callers that pass as soon as the tool runs, and as soon as their call has joined one that is kept. */
   const limits: AbortController[] = [];
+  const ofJoined: AbortController[] = [];
+  gateway.on('call.joined', () => pass(ofJoined));
   const asked: ((turn: Turn) => Promise<void>)[] = [];
   /** Calls the tool in a turn of its own. */
   const ask = async (
@@ -54,14 +56,18 @@ async function startGateway({ store, options }: Started = {}) {
   const sessions = Object.fromEntries(['main', 'other'].map((id) => [id, gateway.session(id, { onMessage })]));
   await gateway.start();
   await clock.settle();
-  /** Asks with a limit that passes as soon as the tool runs. */
-  const askShortly = (): Promise<ToolResult> => {
+  const askWith = (passing: AbortController[]): Promise<ToolResult> => {
     const limit = new AbortController();
-    limits.push(limit);
+    passing.push(limit);
     return ask('main', { ref: 'main' }, { signal: limit.signal });
   };
-  return { gateway, clock, calls, ask, askShortly, server };
+  const askShortly = (): Promise<ToolResult> => askWith(limits);
+  const joinShortly = (): Promise<ToolResult> => askWith(ofJoined);
+  return { gateway, clock, calls, ask, askShortly, joinShortly, server };
 }
+
+const pass = (limits: AbortController[]): void =>
+  limits.shift()?.abort(new DOMException('The operation timed out', 'TimeoutError'));
 
 const textOf = (result: ToolResult): unknown => (result.status === 'ok' ? result.value : result.error);
 
@@ -164,5 +170,33 @@ describe.skipIf(!hasSqlite)('late answers in the ledger', () => {
     const third = await startGateway({ store });
     void third.ask();
     await expect.poll(() => third.calls.length).toBe(1);
+  });
+
+  it('[R-18] calls that had joined one are not told as lost beside it, nor after it', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const first = await startGateway({ store });
+    await first.askShortly();
+    for (let time = 0; time < 2; time++)
+      expect(await first.joinShortly()).toMatchObject({ joined: true, outcome: 'unknown' });
+    await first.gateway.stop();
+
+    const second = await startGateway({ store });
+    expect(await second.ask()).toMatchObject({ status: 'error', outcome: 'unknown', joined: true });
+    void second.ask();
+    await expect.poll(() => second.calls.length).toBe(1);
+  });
+
+  it('[R-18] calls that had joined one whose late answer was given are not told as lost after a restart', async () => {
+    const store = join(temporaryDirectory(), 'gateway.sqlite');
+    const first = await startGateway({ store });
+    await first.askShortly();
+    expect(await first.joinShortly()).toHaveProperty('keptUntil');
+    first.calls[0]?.resolve('built');
+    expect(await first.ask()).toMatchObject({ status: 'ok', joined: true });
+    await first.gateway.stop();
+
+    const second = await startGateway({ store });
+    void second.ask();
+    await expect.poll(() => second.calls.length).toBe(1);
   });
 });
