@@ -36,7 +36,7 @@ export function checkPolicies<I, R, S>(
   const name = `workflow:${workflow}:${backend.name}`;
   const itemsName = `${name}:items`;
   for (const each of [name, itemsName])
-    policies.refuseAbout(each, 'part of a workflow', ['effect', 'tools', 'reconcile', 'whenAlive']);
+    policies.refuseAbout(each, 'part of a workflow', ['effect', 'tools', 'reconcile', 'whenAlive', 'allow', 'deny']);
   const whole = policies.policyOf(name, backend.policy, 'workflow');
   const each = policies.policyOf(itemsName, backend.itemPolicy, 'workflow');
   return { backend, name, itemsName, whole, each };

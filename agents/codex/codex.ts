@@ -113,7 +113,7 @@ export interface CodexMethods {
 export const codexKind: IntegrationKind<CodexMethods> = defineKind('codex', (runtime) => ({
   codex(name: string, options: CodexOptions = {}): Codex {
     runtime.declare(name);
-    runtime.policies.refuseAbout(name, 'Codex', ['tools', 'reconcile', 'whenAlive', 'spinning']);
+    runtime.policies.refuseAbout(name, 'Codex', ['tools', 'reconcile', 'whenAlive', 'spinning', 'allow', 'deny']);
     return superviseCodex(runtime, name, options, { logger: runtime.logger });
   },
 }));

@@ -171,7 +171,7 @@ export interface AgentMethods {
 export const agentKind: IntegrationKind<AgentMethods> = defineKind('agents', (runtime) => ({
   agent(name: string, options: AgentOptions): Agent {
     runtime.declare(name);
-    runtime.policies.refuseAbout(name, 'an agent', ['tools', 'reconcile', 'whenAlive']);
+    runtime.policies.refuseAbout(name, 'an agent', ['tools', 'reconcile', 'whenAlive', 'allow', 'deny']);
     return superviseAgent(runtime, name, options);
   },
 }));

@@ -34,9 +34,11 @@ export const mcpOptions = {
   'call-timeout': duration(
     `limit on a call as a whole; else ${durationText(attemptMs)} for each attempt, ${durationText(overallMs)} in all`,
   ),
+  allow: list('TOOL', 'a tool, or a pattern (read_*), that is listed and may be called: no other is'),
+  deny: list('TOOL', 'a tool, or a pattern, that is not listed and may not be called, whatever allows it'),
   'tool-timeout': list(
     'TOOL=DURATION',
-    'for calls of one tool the limit on a call as a whole; its server is pinged after --idle-timeout all the same',
+    'for calls of one tool, or of those of a pattern, the limit on a call as a whole; its server is pinged after --idle-timeout all the same',
   ),
   'start-timeout': duration('limit on the start of the server and its handshake; else 3m'),
   retry: text(

@@ -43,6 +43,8 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
     tasks: valueAmong('--tasks', args.tasks, taskChoices),
     overallMs: aboveZero('--call-timeout', args['call-timeout']),
     handshakeMs: aboveZero('--start-timeout', args['start-timeout']),
+    ...(args.allow.length > 0 && { allow: args.allow }),
+    ...(args.deny.length > 0 && { deny: args.deny }),
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),
     retry,
   };

@@ -1,7 +1,9 @@
 import { type Clock, inTime } from '../../src/policy/face.ts';
+import { hasParts } from '../../src/policy/text/face.ts';
 import { type McpParams, elementSpans, fieldsOf, memberSpan } from '../../src/protocol/mcp/face.ts';
 import { type Freshness, freshnessOf, mergedFreshness } from './hubGreeting.ts';
 import type { HubMember } from './hubMember.ts';
+import { withMember } from '../wire/rewrite.ts';
 import { HubNames, type LeftOut } from './hubNames.ts';
 
 /** The lists that servers have, and by what the client asks for one of their items. */
@@ -160,12 +162,6 @@ function itemsIn(text: string, method: ListMethod): Item[] {
   });
 }
 
-/** An object with another value of one of its members. */
-export function withMember(text: string, name: string, value: string, from = 0): string {
-  const span = memberSpan(text, name, from);
-  return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
-}
-
 /** Longest URI and template that are compared, in characters. */
 const longest = 4096;
 
@@ -175,16 +171,5 @@ const longest = 4096;
  */
 export function templateMatches(template: string, uri: string): boolean {
   if (template.length > longest || uri.length > longest) return false;
-  const texts = template.split(/\{[^{}]*\}/);
-  const [first = '', ...others] = texts;
-  const last = others.pop();
-  if (last === undefined) return template === uri;
-  if (!uri.startsWith(first)) return false;
-  let at = first.length;
-  for (const text of others) {
-    const found = uri.indexOf(text, at);
-    if (found < 0) return false;
-    at = found + text.length;
-  }
-  return uri.length - last.length >= at && uri.endsWith(last);
+  return hasParts(template.split(/\{[^{}]*\}/), uri);
 }

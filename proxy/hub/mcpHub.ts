@@ -19,10 +19,10 @@ import {
   wantsChanges,
   withId,
 } from '../../src/protocol/mcp/face.ts';
-import { withParamText, withRequestId } from '../wire/rewrite.ts';
+import { withMember, withParamText, withRequestId } from '../wire/rewrite.ts';
 import { resultAnswer } from '../wire/syntheticAnswer.ts';
 import { HubGreeting, metaOf, taskAbilities } from './hubGreeting.ts';
-import { HubLists, isList, type ListMethod, withMember } from './hubLists.ts';
+import { HubLists, isList, type ListMethod } from './hubLists.ts';
 import { HubMember, type HubServer } from './hubMember.ts';
 import { type LeftOut, leftOutText, type Named, separator } from './hubNames.ts';
 import { HubQuestions } from './hubQuestions.ts';

@@ -1,3 +1,4 @@
+import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
 import {
   type McpMessage,
@@ -16,6 +17,7 @@ import type { Elicitations } from './elicitations.ts';
 import type { Line } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
+import type { ToolView } from './toolView.ts';
 import type { Question } from './wire.ts';
 
 interface FromClientTargets {
@@ -23,7 +25,10 @@ interface FromClientTargets {
   readonly controlRequests: ControlRequests;
   readonly requests: ServerRequests;
   readonly elicitations: Elicitations;
+  readonly tools: ToolView;
   readonly wantServer: () => void;
+  /** Answers a call that a rule keeps from the server. */
+  readonly refuse: (request: McpRequest, facts: FailureFacts) => void;
 }
 
 /** Longest message of the client, in bytes; that of the server is the same. */
@@ -102,13 +107,16 @@ export class FromClient {
   #asked(given: McpRequest, own: Uint8Array, inBatch: boolean): void {
     const { record } = this.#scope;
     const { controlRequests, calls, elicitations } = this.#to;
-    const [request, line] = elicitations.offered(given, own);
-    const known = this.#knownHandshake(request);
+    const [offered, ownLine] = elicitations.offered(given, own);
+    const known = this.#knownHandshake(offered);
     if (known !== undefined) {
-      this.#scope.outlet.write(resultAnswer(request.id, known));
+      this.#scope.outlet.write(resultAnswer(offered.id, known));
       return;
     }
-    record.asked(request);
+    record.asked(offered);
+    const taken = this.#to.tools.taken(offered, ownLine);
+    if ('kind' in taken) return this.#to.refuse(offered, taken);
+    const [request, line] = taken;
     if (!inBatch && this.#answeredFromRecord(request)) return;
     if (controlRequests.takes(request)) controlRequests.start(request, line);
     else calls.start(request, line, inBatch);
@@ -131,7 +139,7 @@ export class FromClient {
     if (found === undefined) return false;
     if ('result' in found) {
       record.answered(request, found.result);
-      outlet.write(resultAnswer(request.id, found.result));
+      outlet.write(this.#to.tools.shown(request, resultAnswer(request.id, found.result)));
     } else outlet.write(errorAnswerOf(request.id, found.error));
     return true;
   }

@@ -3,7 +3,7 @@ import type { ClientStreams } from '../wire/serverLines.ts';
 import type { CallPath } from '../../src/calls/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import { AttemptError, type Failure, type FailureFacts } from '../../src/policy/failures/face.ts';
-import { type McpAnswer, failureIn } from '../../src/protocol/mcp/face.ts';
+import { type McpAnswer, type McpRequest, failureIn } from '../../src/protocol/mcp/face.ts';
 import { type Part, type Runtime, superviseIntegration } from '../../src/runtime/face.ts';
 import { Announcements } from './announcements.ts';
 import { ControlRequests } from './controlRequests.ts';
@@ -21,6 +21,7 @@ import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
 import { Repetition } from './repetition.ts';
 import { ServerChild } from './serverChild.ts';
 import { ServerRequests } from './serverRequests.ts';
+import { ToolView } from './toolView.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
 import { watchUnreadInput } from './unreadInput.ts';
 import { createStartUp } from './clientBeats.ts';
@@ -81,6 +82,7 @@ export class McpProxy implements Part {
   readonly #controlRequests: ControlRequests;
   readonly #calls: ClientCalls;
   readonly #repetition: Repetition;
+  readonly #tools: ToolView;
   /** The last one that was answered in the server's stead. */
   #refused: RefusedCall | undefined;
   readonly #startUp: ReturnType<typeof createStartUp>;
@@ -104,6 +106,8 @@ export class McpProxy implements Part {
     this.#scope = scope;
     this.#announcements = new Announcements(scope);
     this.#repetition = new Repetition(scope, around.client);
+    const tools = new ToolView(scope);
+    this.#tools = tools;
     const elicitations = new Elicitations(scope, () => this.#calls.all());
     const requests = new ServerRequests(scope, elicitations);
     const controlRequests = new ControlRequests(scope);
@@ -119,7 +123,9 @@ export class McpProxy implements Part {
       controlRequests,
       requests,
       elicitations,
+      tools,
       wantServer: () => this.#server.want(),
+      refuse: (request, facts) => this.#refuseByRule(request, facts),
     });
     this.#fromClient = fromClient;
     this.#fromServer = new FromServer(scope, controlRequests, requests);
@@ -227,7 +233,7 @@ export class McpProxy implements Part {
     }
     this.#startUp.end();
     const facts = failureIn(answer);
-    const given = facts === undefined ? line : withEarlierAttempts(call, line, answer);
+    const given = facts === undefined ? this.#tools.shown(call.request, line) : withEarlierAttempts(call, line, answer);
     outlet.write(this.#repetition.answered(call, given, facts, answer));
     this.#firstServed();
     this.#server.served();
@@ -244,6 +250,22 @@ export class McpProxy implements Part {
     this.#refused = { number: row?.number ?? String(id), tool, startedAt, failure, at: clock.now() };
     log?.note('answered by unwedge', { id, method, kind, reason, outcome });
     this.#firstServed();
+  }
+
+  /** A call that a rule keeps from the server, is answered and told, and is none of the integration's. */
+  #refuseByRule(request: McpRequest, facts: FailureFacts): void {
+    const { name: integration, clock } = this.#scope;
+    const call = new ClientCall(
+      request,
+      nothing,
+      clock.now(),
+      () => undefined,
+      () => undefined,
+      false,
+    );
+    const failure: Failure = { ...facts, integration, attempts: 0, retryable: false };
+    this.#failed(call, failure);
+    this.#refuse(call, failure, 0, undefined);
   }
 
   #createIdlePause(): ReturnType<typeof createIdlePause> {
@@ -346,6 +368,9 @@ export class McpProxy implements Part {
     if (this.#pipe.unread > mostUnreadBytes) this.#pipe.hold('unread');
   }
 }
+
+/** Line of a call that is never written. */
+const nothing = new Uint8Array();
 
 /** All limits of a handshake are one; it has no progress to show. */
 function handshakeTimeout(facts: FailureFacts, { server }: ProxySettings): FailureFacts {

@@ -24,13 +24,16 @@ import {
   text,
 } from '../../src/policy/options/face.ts';
 import {
+  ByPattern,
   type Limits,
   type ReconcileOptions,
   type RetryInput,
+  ToolRules,
   type Tools,
   type WhenAlive,
   resolvePolicy,
   toolLimits,
+  toolRuleKeys,
   whenAliveChoices,
 } from '../../src/policy/face.ts';
 import { limitsOf, passingLimits, repeatRule, spinningKey } from '../../src/policy/spinning/face.ts';
@@ -98,7 +101,8 @@ const proxyKeys = {
   spinning: spinningKey,
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
   overallMs: duration(),
-  /** By tool: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
+  ...toolRuleKeys,
+  /** By tool or pattern: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
   toolMs: byName(duration(), { given: {} as Readonly<Record<string, Duration>>, default: {} }),
   /**
    * Limit on the start up to the end of the handshake, in ms above 0: the package of a command may have to be fetched first.
@@ -136,11 +140,16 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
   );
   const tools = policies.toolsOf(name, undefined);
   const reconcile = policies.reconcileOf(name, undefined);
-  for (const rule of [reconcile, ...[...tools.values()].map((tool) => tool.reconcile)]) refuseOthers(name, rule);
+  for (const rule of [reconcile, ...[...tools.entries()].map(([, tool]) => tool.reconcile)]) refuseOthers(name, rule);
   const toolsBy = (port: ProbePort): Tools => reconciledTools(name, tools, reconcile, proxyForms, port);
   // A rule that cannot be followed is found out now, and not with the first client.
   toolsBy(nobody);
   const server = targetOf(own, world);
+  const places = [policies.toolRulesOf(name), own];
+  const rules = (): ToolRules => new ToolRules(name, places, tools);
+  // The same: two tools of one name.
+  rules();
+  const toolLimit = new ByPattern(Object.entries(toolMs), (_, exact) => exact);
   return {
     name,
     /** True where a tool's own word that repeating it does harm counts for nothing. */
@@ -163,6 +172,8 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
     effect: policies.effectOf(name, undefined),
     /** Names that are written of tools, held against those that there are. */
     toolNames: new ToolNames({ name, tools, reconcile, limited: own.isOneOfSeveral ? [] : Object.keys(toolMs) }),
+    /** The rules on which tools its client sees: one for each client. */
+    rules,
     /** The configured tools, their reconcile rules bound to this port. */
     toolsBy,
     limitsOf: (method: string, tool: string | undefined): Limits => {
@@ -170,7 +181,7 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
       // It is answered when the task is done, and says nothing until then.
       if (method === 'tasks/result') return { ...policy.limits, idleMs: policy.limits.attemptMs };
       const limits = toolLimits(policy.limits, tool === undefined ? undefined : tools.get(tool));
-      const own = tool !== undefined && Object.hasOwn(toolMs, tool) ? toolMs[tool] : undefined;
+      const own = tool === undefined ? undefined : toolLimit.get(tool);
       // Its idle limit stays: without that nobody asks a server that hangs for a sign of life.
       return own === undefined ? limits : { ...limits, attemptMs: own, overallMs: own };
     },

@@ -1,10 +1,10 @@
-import { nearest } from '../../src/policy/text/face.ts';
+import { globFits, nearest } from '../../src/policy/text/face.ts';
 import { type McpParams, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 
 /** Configuration of tools of a server, in the order in which it is told. */
 export interface SaidOfTools {
   readonly name: string;
-  readonly tools: ReadonlyMap<string, { readonly reconcile?: object | undefined }>;
+  readonly tools: { entries(): Iterable<[string, { readonly reconcile?: object | undefined }]> };
   /** The rule of all its tools. */
   readonly reconcile: object | undefined;
   /** Tools of `--tool-timeout`. */
@@ -48,7 +48,8 @@ export class ToolNames {
   #unknown(): readonly string[] {
     const listed = new Set(this.#listed);
     return [...this.#written].flatMap(([tool, place]) => {
-      if (listed.has(tool) || this.#told.has(tool)) return [];
+      const isListed = listed.has(tool) || (tool.includes('*') && this.#listed.some((name) => globFits(tool, name)));
+      if (isListed || this.#told.has(tool)) return [];
       this.#told.add(tool);
       const near = nearest(tool, this.#listed);
       const guess = near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`;
@@ -61,13 +62,13 @@ function writtenIn({ name, tools, reconcile, limited }: SaidOfTools): ReadonlyMa
   const own = `policies.integrations.${name}`;
   const rules = [
     [`${own}.reconcile`, reconcile] as const,
-    ...[...tools].map(([tool, settings]) => [`${own}.tools.${tool}.reconcile`, settings.reconcile] as const),
+    ...[...tools.entries()].map(([tool, settings]) => [`${own}.tools.${tool}.reconcile`, settings.reconcile] as const),
   ];
   return new Map([
     ...rules.flatMap(([place, rule]) =>
       rule !== undefined && 'tool' in rule ? [[String(rule.tool), place] as const] : [],
     ),
     ...limited.map((tool) => [tool, '--tool-timeout'] as const),
-    ...[...tools.keys()].map((tool) => [tool, `${own}.tools`] as const),
+    ...[...tools.entries()].map(([tool]) => [tool, `${own}.tools`] as const),
   ]);
 }

@@ -2,6 +2,16 @@ import { type McpId, type Span, memberSpan, replaced } from '../../src/protocol/
 
 /** Changes to single members of a message. All else of the text stays as it was written: numbers that no parser keeps, order, spaces. */
 
+/** An object with another value of one of its members. */
+export function withMember(text: string, name: string, value: string, from = 0): string {
+  const span = memberSpan(text, name, from);
+  return span === undefined ? text : text.slice(0, span.start) + JSON.stringify(value) + text.slice(span.end);
+}
+
+/** An object with one more member, before the others. */
+export const withNewMember = (text: string, name: string, value: string): string =>
+  inserted(text, { start: text.indexOf('{'), end: text.length }, `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+
 /** The notification about a request (`notifications/cancelled`) with another `requestId`. */
 export function withRequestId(text: string, id: McpId): string {
   const params = memberSpan(text, 'params');

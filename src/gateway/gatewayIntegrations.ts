@@ -10,6 +10,7 @@ import { CallableHttp } from '../integrations/http/httpIntegration.ts';
 import { httpKeys } from '../integrations/http/httpOptions.ts';
 import { effectOfRequest } from '../integrations/http/httpRequest.ts';
 import { refusedStream } from '../integrations/http/fetchFailure.ts';
+import { byOwnName } from '../integrations/mcp/mcpIntegration.ts';
 import { mcpKeepMs, mcpKeysFor, superviseMcp } from '../integrations/mcp/mcpServer.ts';
 import { superviseSubprocess } from '../integrations/subprocess/subprocess.ts';
 import { subprocessKeys } from '../integrations/subprocess/subprocessOptions.ts';
@@ -18,6 +19,7 @@ import type { Failure, Outcome } from '../policy/failures/failure.ts';
 import { callback, section } from '../policy/options/optionKeys.ts';
 import { readGiven, readValue } from '../policy/options/readOptions.ts';
 import { toolLimits, type Tools } from '../policy/toolOptions.ts';
+import { ToolRules } from '../policy/toolRules.ts';
 import { superviseIntegration } from '../runtime/superviseIntegration.ts';
 import type { ChunkOf } from '../streams/chunkSource.ts';
 import type { GatewayScope } from './gatewayScope.ts';
@@ -57,7 +59,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     path: CallPath<I, O>,
     about: AboutTools,
     request: ToolTarget['request'],
-    more: Pick<ToolTarget, 'behind' | 'effectOf' | 'streamedBy' | 'lacks'> = {},
+    more: Pick<ToolTarget, 'behind' | 'effectOf' | 'streamedBy' | 'lacks' | 'question'> = {},
   ): void {
     targets.set(path.name, { path: path as CallPath<unknown, unknown>, ...about, request, ...more });
   }
@@ -70,7 +72,9 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       }
       const options = readGiven(name, functionOptions, { ...functionKeys, rate: section(rateOptionKeys<never>()) });
       const about = aboutTools(name, options, functionForms);
-      policies.refuseAbout(name, 'a function', ['whenAlive', 'spinning']);
+      policies.refuseAbout(name, 'a function', ['whenAlive', 'spinning', 'allow', 'deny']);
+      if (!new ToolRules(name, [], policies.toolsOf(name, options.tools)).isEmpty)
+        throw new RangeError(`Expected no \`rename\` and no \`describe\` in \`${name}.tools\`: it is no MCP server`);
       readValue(`${name}.operation`, operation, callback({ required: true }));
       const rate = ratePartsOf<unknown>(options.policy, options.rate as RateOptions<unknown> | undefined);
       const policy = policies.policyOf(name, rate.policy, 'sdk');
@@ -95,7 +99,7 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
       declare(name);
       const { effect: declared, reconcile, keepMs } = readGiven(name, httpOptions, httpKeys);
       const about = aboutTools(name, { effect: declared, reconcile, keepMs }, httpForms);
-      policies.refuseAbout(name, 'an HTTP API', ['whenAlive', 'spinning']);
+      policies.refuseAbout(name, 'an HTTP API', ['whenAlive', 'spinning', 'allow', 'deny']);
       const { path, streamedBy } = superviseHttp(runtime, name, httpOptions);
       register(path, about, (_tool, input) => input ?? {}, {
         effectOf: effectOfRequest,
@@ -105,23 +109,24 @@ export function gatewayIntegrations({ registry, targets }: GatewayScope): Declar
     },
     mcpServer(name, mcpOptions) {
       declare(name);
-      const { effect: declared, reconcile, keepMs = mcpKeepMs } = readGiven(name, mcpOptions, mcpKeysFor(mcpOptions));
+      const given = readGiven(name, mcpOptions, mcpKeysFor(mcpOptions));
+      const { effect: declared, reconcile, keepMs = mcpKeepMs } = given;
       const about = aboutTools(name, { effect: declared, tools: mcpOptions.tools, reconcile, keepMs }, mcpForms);
       const { effect } = about;
-      const { integration, path, tools, behind } = superviseMcp(runtime, name, { ...mcpOptions, effect }, about.tools);
+      const table = policies.toolsOf(name, mcpOptions.tools);
+      const rules = new ToolRules(name, [policies.toolRulesOf(name), given], table);
+      const made = superviseMcp(runtime, name, { ...mcpOptions, effect }, about.tools, rules);
+      const { integration, path, tools, behind, lacks } = made;
       const request = (tool: string, input: unknown): object => ({ name: tool, arguments: input ?? {} });
-      const lacks = (tool: string): boolean => {
-        const { knownTools } = integration;
-        return knownTools?.current === true && !knownTools.tools.some((each) => each.name === tool);
-      };
-      register(path, { ...about, tools }, request, { behind, lacks });
+      const question = (tool: string, input: unknown): object => ({ ...request(tool, input), [byOwnName]: true });
+      register(path, { ...about, tools }, request, { behind, lacks, question });
       return integration;
     },
     subprocess(name, subprocessOptions) {
       declare(name);
       const { effect, reconcile } = readGiven(name, subprocessOptions, subprocessKeys);
       const about = aboutTools(name, { effect, reconcile }, commandForms(runtime.clock));
-      policies.refuseAbout(name, 'a command', ['whenAlive', 'keepMs']);
+      policies.refuseAbout(name, 'a command', ['whenAlive', 'keepMs', 'allow', 'deny']);
       const path = superviseSubprocess(runtime, name, subprocessOptions);
       return add(
         path,
@@ -173,7 +178,7 @@ export function probePort(targets: ReadonlyMap<string, ToolTarget>): ProbePort {
         isQuestion: true,
       };
       return new Promise((resolve) => {
-        path.start(target.request(tool, input), settings, resolve);
+        path.start((target.question ?? target.request)(tool, input), settings, resolve);
       });
     },
     read: (integration, answer) => targets.get(integration)?.forms.read(answer),

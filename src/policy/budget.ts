@@ -1,5 +1,6 @@
 import { isZone, momentOf, wallTime } from './failures/zones.ts';
 import { byName, type Given, number, section, test, text, type Values } from './options/optionKeys.ts';
+import { globFits } from './text/glob.ts';
 
 export const metrics = ['requests', 'tokens', 'money', 'toolCalls', 'rounds'] as const;
 /** Amount that a budget counts. */
@@ -129,7 +130,7 @@ export type ModelUsage = { readonly model?: string | undefined } & {
 /** What a usage takes of a budget. A model that no price fits costs nothing. */
 export function spendingOf(usage: ModelUsage, priceList: Budget['prices']): Spending {
   const { model = '', inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens = 0 } = usage;
-  const fits = (pattern: string): boolean => globOf(pattern).test(model);
+  const fits = (pattern: string): boolean => globFits(pattern, model);
   const {
     input = 0,
     output = 0,
@@ -140,9 +141,6 @@ export function spendingOf(usage: ModelUsage, priceList: Budget['prices']): Spen
   const money = (plain + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite) / 1e6;
   return { tokens: inputTokens + outputTokens, money };
 }
-
-const globOf = (pattern: string): RegExp =>
-  new RegExp(`^${pattern.replaceAll(/[^\w*]/g, String.raw`\$&`).replaceAll('*', '.*')}$`);
 
 /** The end of the day that a time is in, in wall ms. */
 export function endOfDay(now: number, zone: string): number {

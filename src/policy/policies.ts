@@ -18,7 +18,16 @@ import { defaultPolicy, type PresetName } from './presets.ts';
 import { reconcileKey, type ReconcileOptions } from './reconcileRule.ts';
 import { readGiven } from './options/readOptions.ts';
 import { type SpinningChoice, spinningKey } from './spinning/spinningRule.ts';
-import { readTools, type ToolOptions, type ToolSettings, toolsKey } from './toolOptions.ts';
+import { ByPattern } from './byPattern.ts';
+import {
+  readTools,
+  type ToolOptions,
+  type ToolRuleOptions,
+  toolRuleKeys,
+  type ToolSettings,
+  toolsKey,
+} from './toolOptions.ts';
+import type { ToolTable } from './toolRules.ts';
 
 /** Fate of a silent call of a server that answers a ping: it ends at its idle limit, or goes on to its attempt limit. */
 export type WhenAlive = 'end' | 'wait';
@@ -27,16 +36,17 @@ export type WhenAlive = 'end' | 'wait';
 export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly WhenAlive[];
 
 /** Settings beside a policy, which not every integration has. */
-type AboutKey = 'effect' | 'tools' | 'reconcile' | 'whenAlive' | 'keepMs' | 'spinning';
+type AboutKey = (typeof allAbout)[number];
 
 const ownIntegrationKeys = {
   /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
   effect: choice(effects, { usually: 'what the code says', help: 'What its calls may do to the world.' }),
   /**
-   * Per tool: effect and limits. What is given here wins, the rest is as declared; but that `attemptMs` here also takes the place of a
+   * Per tool, by name or pattern: effect, limits, name. What is given here wins, the rest is as declared; but that `attemptMs` here also takes the place of a
    * `longRunningMs` there.
    */
   tools: toolsKey,
+  ...toolRuleKeys,
   /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
   reconcile: reconcileKey,
   /** Fate of a silent call of an MCP server while it answers a ping. @defaultValue as declared */
@@ -165,10 +175,21 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
     toolsOf(
       integration: string,
       declared: Readonly<Record<string, ToolOptions>> | undefined,
-    ): ReadonlyMap<string, ToolSettings> {
+    ): ToolTable & { readonly size: number } {
       const inCode = readTools(integration, declared);
-      return new Map(Object.entries(overlaid(inCode, configured.get(integration)?.tools ?? {})));
+      const own = configured.get(integration)?.tools ?? {};
+      const written = new Map(Object.entries(overlaid(inCode, own)));
+      const under = new ByPattern(Object.entries(inCode), overlay);
+      const over = new ByPattern(Object.entries(own), overlay);
+      const isPlain = ![...written.keys()].some((name) => name.includes('*'));
+      return {
+        get: (name) => (isPlain ? written.get(name) : overlay(under.get(name), over.get(name))),
+        entries: () => written.entries(),
+        size: written.size,
+      };
     },
+    /** Gives what is configured of which tools an integration has. */
+    toolRulesOf: (integration: string): ToolRuleOptions => configured.get(integration) ?? {},
     /** Picks the rule that finds out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
     reconcileOf: (integration: string, declared: ReconcileOptions | undefined) =>
       configured.get(integration)?.reconcile ?? declared,
@@ -203,26 +224,23 @@ function refuseAbout(
   }
 }
 
-const allAbout = [
-  'effect',
-  'tools',
-  'reconcile',
-  'whenAlive',
-  'keepMs',
-  'spinning',
-] as const satisfies readonly AboutKey[];
+const allAbout = ['effect', 'tools', 'reconcile', 'whenAlive', 'keepMs', 'spinning', 'allow', 'deny'] as const;
 
 /** Both, tool by tool; of the same setting that of `over`. */
 function overlaid(
   under: Readonly<Record<string, ToolSettings>>,
   over: Readonly<Record<string, ToolSettings>>,
 ): Readonly<Record<string, ToolSettings>> {
-  const tools = new Map(Object.entries(under));
-  for (const [tool, settings] of Object.entries(over)) {
-    const { longRunningMs, ...declared } = tools.get(tool) ?? {};
-    // It would have the limit on attempts that is given here count for nothing.
-    const kept = settings.attemptMs === undefined && longRunningMs !== undefined ? { longRunningMs } : {};
-    tools.set(tool, { ...declared, ...kept, ...settings });
-  }
-  return Object.fromEntries(tools);
+  const names = [...new Set([...Object.keys(under), ...Object.keys(over)])];
+  return Object.fromEntries(names.map((name) => [name, overlay(under[name], over[name]) ?? {}]));
+}
+
+function overlay(under: ToolSettings, over: ToolSettings): ToolSettings;
+function overlay(under: ToolSettings | undefined, over: ToolSettings | undefined): ToolSettings | undefined;
+function overlay(under: ToolSettings | undefined, over: ToolSettings | undefined): ToolSettings | undefined {
+  if (under === undefined || over === undefined) return over ?? under;
+  const { longRunningMs, ...declared } = under;
+  // It would have the limit on attempts that is given here count for nothing.
+  const kept = over.attemptMs === undefined && longRunningMs !== undefined ? { longRunningMs } : {};
+  return { ...declared, ...kept, ...over };
 }

@@ -6,7 +6,9 @@ import {
   choice,
   duration,
   type Given,
+  list,
   section,
+  text,
   type Values,
   type Tell,
 } from './options/optionKeys.ts';
@@ -44,14 +46,46 @@ const toolKeys = {
   repeats: choice(['allowed'], { usually: 'they are judged', help: 'Its calls may repeat in any way.' }),
   /** Rule that finds out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
   reconcile: reconcileKey,
+  /**
+   * Of an MCP server: the name that it is listed under, and called by alone. Of a pattern with one `*`: a name with one, which is what that stands for.
+   * @defaultValue its own
+   */
+  rename: text({
+    form: (name) => /^[\w./*-]{1,64}$/.test(name),
+    expected: 'up to 64 letters, digits, _, -, . and /, with a * for that of a pattern',
+    usually: 'its own name',
+    help: 'Of an MCP server: the name that it is listed under, and called by alone.',
+  }),
+  /** Of an MCP server: the description that it is listed with. @defaultValue its own */
+  describe: text({
+    usually: 'its own description',
+    help: 'Of an MCP server: the description that it is listed with.',
+  }),
 };
+
+const patterns = (help: string, usually: string) =>
+  list(text(), { expected: 'an array of names or patterns', help, usually });
+
+/** Options on which tools of an MCP server there are for who calls it. */
+export const toolRuleKeys = {
+  /** Names or patterns: no other tool is listed, or may be called. @defaultValue all are */
+  allow: patterns(
+    'Of an MCP server: the tools that are listed and may be called, by names or patterns.',
+    'all of them',
+  ),
+  /** Names or patterns of tools that are not listed, and may not be called, whatever allows them. @defaultValue none */
+  deny: patterns('Of an MCP server: tools that are not listed and may not be called, whatever allows them.', 'none'),
+};
+
+/** Which tools there are, as one place says it. */
+export type ToolRuleOptions = Given<typeof toolRuleKeys>;
 
 /** Options of a tool. */
 export interface ToolOptions extends Given<typeof toolKeys> {}
 
-/** Tools by name, as options have them. */
+/** Tools by name or pattern, as options have them. */
 export const toolsKey = byName(section(toolKeys, { given: {} as ToolOptions, id: 'tool' }, limitRule), {
-  help: 'Its tools by name.',
+  help: 'Its tools by name, or by pattern (`read_*`): of several that fit, the most exact one wins.',
 });
 
 /** {@link ToolOptions}, checked; limits in ms. */

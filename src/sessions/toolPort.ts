@@ -61,6 +61,8 @@ export interface ToolTarget {
   readonly effectOf?: ((input: unknown) => Effect | undefined) | undefined;
   /** Makes the integration's request of a tool call. */
   readonly request: (tool: string, input: unknown) => unknown;
+  /** Makes that of a question of our own, by the name that the tool has there. @defaultValue as `request` */
+  readonly question?: ((tool: string, input: unknown) => unknown) | undefined;
   /** Answers with a stream that is read as the caller says, where it can be. */
   readonly streamedBy?: ((reading: CheckedReading) => Operation<unknown, unknown>) | undefined;
   /** Forms of its requests and answers, as reconcile rules see them. */

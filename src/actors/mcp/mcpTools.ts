@@ -28,13 +28,17 @@ interface ToolListOptions {
   readonly limitMs: number;
   /** Told when a list differs from the one before. Must not throw. */
   readonly changed: (changes: ToolChanges) => void;
+  /** Tells which of them are listed for callers, and how. @defaultValue all, as they are */
+  readonly shown?: (listed: readonly Tool[]) => readonly Tool[];
 }
 
 /** Changes told within this, in ms, are one: a server may tell each tool, and may tell another when it is asked. */
 const gatherMs = 100;
 
-export function createToolList({ clock, limitMs, changed }: ToolListOptions) {
+export function createToolList({ clock, limitMs, changed, shown = (listed) => listed }: ToolListOptions) {
+  /** As the server listed them, and as callers see them. */
   let tools: readonly Tool[] | undefined;
+  let visible: readonly Tool[] = [];
   let byName: ReadonlyMap<string, Tool> = new Map();
   let connection: McpConnection | undefined;
   let current = false;
@@ -47,6 +51,7 @@ export function createToolList({ clock, limitMs, changed }: ToolListOptions) {
   const keep = (listed: readonly Tool[]): void => {
     const before = tools;
     tools = listed;
+    visible = shown(listed);
     byName = new Map(listed.map((tool) => [tool.name, tool]));
     const changes = before === undefined ? undefined : changesBetween(before, listed);
     if (changes !== undefined) changed(changes);
@@ -56,12 +61,11 @@ export function createToolList({ clock, limitMs, changed }: ToolListOptions) {
     const asOf = told;
     const listed = await toolsOf(asked, context);
     // A server may answer the later question first.
-    if (asked === connection && asOf >= keptAsOf) {
-      keptAsOf = asOf;
-      current = asOf === told;
-      keep(listed);
-    }
-    return listed;
+    if (asked !== connection || asOf < keptAsOf) return shown(listed);
+    keptAsOf = asOf;
+    current = asOf === told;
+    keep(listed);
+    return visible;
   };
 
   /** Nobody waits for this list. A caller that needs a missing list asks again, and is told why it does not come. */
@@ -86,8 +90,9 @@ export function createToolList({ clock, limitMs, changed }: ToolListOptions) {
   return {
     /** Absent until the server has listed its tools for the first time. */
     get known(): KnownTools | undefined {
-      return tools === undefined ? undefined : { tools, current };
+      return tools === undefined ? undefined : { tools: visible, current };
     },
+    /** Finds one by the name that its server gives it. */
     find: (name: string): Tool | undefined => byName.get(name),
     /** The handshake of an incarnation is over. */
     ready(ready: McpConnection): void {

@@ -12,6 +12,7 @@ import {
 } from '../../policy/reconcileRule.ts';
 import { asFinding, type Asking, type AskingRule, type KeyRule, type Reconciler } from '../../policy/reconciler.ts';
 import type { KnownTool, Tools, ToolSettings } from '../../policy/toolOptions.ts';
+import type { ToolTable } from '../../policy/toolRules.ts';
 
 /** Limits that end the calls of a probe. */
 export interface ProbeLimits {
@@ -136,7 +137,7 @@ export function withValueAt(given: unknown, path: string, value: unknown): unkno
  */
 export function reconciledTools(
   name: string,
-  tools: ReadonlyMap<string, ToolSettings>,
+  tools: ToolTable & { readonly size: number },
   ofAll: ReconcileOptions | undefined,
   forms: RequestForms,
   port: ProbePort,
@@ -147,26 +148,29 @@ export function reconciledTools(
       refuseChanging(option, rule.tool, tools.get(rule.tool));
     return boundRule(option, rule, forms, port);
   };
-  const bound = new Map<string, KnownTool>();
-  for (const [tool, settings] of tools) {
-    const { reconcile } = settings;
-    bound.set(
-      tool,
-      reconcile === undefined
-        ? settings
-        : { ...settings, reconciler: bind(`${name}.tools.${tool}.reconcile`, reconcile) },
-    );
-  }
+  const rules = new Map<ReconcileOptions, Reconciler>();
+  for (const [tool, { reconcile }] of tools.entries())
+    if (reconcile !== undefined) rules.set(reconcile, bind(`${name}.tools.${tool}.reconcile`, reconcile));
   const usual = ofAll === undefined ? undefined : bind(`${name}.reconcile`, ofAll);
-  if (usual === undefined) return bound;
+  if (usual === undefined && rules.size === 0) return tools;
+  const known = new WeakMap<ToolSettings, KnownTool>();
+  const bound = (own: ToolSettings): KnownTool => {
+    const reconciler = own.reconcile === undefined ? usual : rules.get(own.reconcile);
+    return reconciler === undefined ? own : { ...own, reconciler };
+  };
   return {
     get(tool) {
-      const own = bound.get(tool);
-      return own?.reconciler === undefined ? { ...own, reconciler: usual } : own;
+      const own = tools.get(tool) ?? nothing;
+      if (own === nothing && usual === undefined) return undefined;
+      const made = known.get(own) ?? bound(own);
+      known.set(own, made);
+      return made;
     },
-    size: bound.size + 1,
+    size: tools.size + 1,
   };
 }
+
+const nothing: ToolSettings = {};
 
 function refuseChanging(option: string, tool: string, settings: ToolSettings | undefined): void {
   const effect = settings?.effect;

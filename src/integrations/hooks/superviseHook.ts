@@ -79,7 +79,15 @@ export function checkHook(
   const most = isCommand ? hookLimitMs(event) : Number.POSITIVE_INFINITY;
   const limits = overallMs === undefined ? capped(usual.limits, most) : all(overallMs);
   const integration = `hook:${name}`;
-  policies.refuseAbout(integration, 'a hook', ['effect', 'tools', 'reconcile', 'whenAlive', 'spinning']);
+  policies.refuseAbout(integration, 'a hook', [
+    'effect',
+    'tools',
+    'reconcile',
+    'whenAlive',
+    'spinning',
+    'allow',
+    'deny',
+  ]);
   const policy = policies.policyOf(name, own.policy, { ...usual, limits }, integration);
   return { name, event, handler: work, onFailure, policy };
 }

@@ -9,12 +9,17 @@ import { duration, type KeysOf, signal } from '../../policy/options/optionKeys.t
 import { readGiven } from '../../policy/options/readOptions.ts';
 import type { Outcome } from '../../policy/failures/failure.ts';
 
+/** Marks a request of ours. */
+export const byOwnName = Symbol('by its own name');
+
 /** A call of one tool. */
 export interface McpToolRequest {
   readonly name: string;
   readonly arguments?: Record<string, unknown> | undefined;
   /** Goes with the request as its `_meta`. @defaultValue none */
   readonly _meta?: Record<string, unknown> | undefined;
+  /** True where the name is that of the server, whatever callers call it by: of what we ask ourselves. */
+  readonly [byOwnName]?: true;
 }
 
 /** Request to the server over its one call path: a call of a tool, or the question which there are. */

@@ -1,3 +1,4 @@
+import type { Tool } from '@modelcontextprotocol/client';
 import { toolName } from '../../calls/call.ts';
 import { type McpConnection, mcpChildOf } from '../../actors/mcp/mcpConnection.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../../actors/mcp/http/remoteOptions.ts';
@@ -10,11 +11,13 @@ import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
-import { toolLimits, type Tools, toolsKey } from '../../policy/toolOptions.ts';
+import { toolLimits, toolRuleKeys, type Tools, toolsKey } from '../../policy/toolOptions.ts';
+import type { ToolRules } from '../../policy/toolRules.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
 import type { ConnectionEmitted } from '../../machines/connection.ts';
 import {
+  byOwnName,
   CallableMcpServer,
   type McpAnswer,
   type McpRequest,
@@ -58,8 +61,9 @@ const callingKeys = {
   policy: policyKey,
   /** Effect of its calls on the world, where a tool does not say. @defaultValue unspecified */
   effect: choice(effects),
-  /** Per tool: effect, limits and reconcile rule. */
+  /** Per tool, by the name that its server gives it or a pattern (`read_*`): effect, limits, reconcile rule, the name and description that it is listed with. */
   tools: toolsKey,
+  ...toolRuleKeys,
   /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
   reconcile: reconcileKey,
   /**
@@ -115,8 +119,15 @@ function isConnected(options: AnyMcpOptions): options is TransportMcpOptions {
  * An integration over an MCP server that this runtime keeps alive: one connection at a time, a permanent child of the root
  * supervisor, which restarts it as long as the gateway runs. One breaker for the server, and one for each tool that passes its limits while the server answers.
  * @param declared - its tools as the options have them.
+ * @param rules - of the operator on which tools there are.
  */
-export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOptions, declared: Tools) {
+export function superviseMcp(
+  runtime: Runtime,
+  name: string,
+  options: AnyMcpOptions,
+  declared: Tools,
+  rules: ToolRules,
+) {
   const { target, ...calling } = readServer(runtime, name, options);
   const { policy: policyInput, effect, trustAnnotations, whenAlive, tasks: choice } = calling;
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
@@ -138,7 +149,7 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     isGone: (incarnation) => incarnation !== undefined && incarnation <= lastEnded,
   };
   const hangWatch = createHangWatch({ connection: () => connection, isRemote: target.eras !== undefined });
-  const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges });
+  const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges, shown });
 
   const child = mcpChildOf(target, {
     clock: runtime.clock,
@@ -193,10 +204,10 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     toolOf,
     isCounted: (request) => request !== whichTools,
     operation: async (request, context) => {
-      if (request !== whichTools) checkRequest(request);
+      const own = request === whichTools ? request : ownRequest(request);
       if (connection === undefined) throw notConnected(name);
-      if (request === whichTools) return list.ask(connection, context);
-      const result = await tasks.call(connection, request, context);
+      if (own === whichTools) return list.ask(connection, context);
+      const result = await tasks.call(connection, own, context);
       runtime.root.markStable(childId);
       return toolResult(result);
     },
@@ -233,12 +244,15 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
     },
   });
 
-  const tools = trustAnnotations ? annotatedTools(declared, list) : declared;
+  const ofServer = trustAnnotations ? annotatedTools(declared, list) : declared;
+  const tools: Tools = { get: (tool) => ofServer.get(ownName(tool) ?? tool), size: ofServer.size };
   const late = (): number => lateAnswers + (connection?.lateAnswers ?? 0);
   return {
     integration: new CallableMcpServer({ path, list, tools, effect, lateAnswers: late }),
     path,
     tools,
+    /** Tells whether the server, as far as it has listed its tools, has none of this name of its own. */
+    lacks: (tool: string): boolean => list.known?.current === true && list.find(tool) === undefined,
     /** The server's process as of now, and what it printed last outside the protocol. */
     // The last words of an earlier process say why there is none, and nothing of the one that is there now.
     behind: (): TargetWhy['process'] => ({
@@ -246,6 +260,34 @@ export function superviseMcp(runtime: Runtime, name: string, options: AnyMcpOpti
       lastLine: isOfEarlier && connection !== undefined ? undefined : lastLine,
     }),
   };
+
+  /** Its tools as callers see them. */
+  function shown(listed: readonly Tool[]): readonly Tool[] {
+    if (rules.isEmpty) return listed;
+    rules.begin();
+    const about = { type: 'mcp.left_out', integration: name, what: 'tool', reason: 'taken' } as const;
+    return listed.flatMap((tool) => {
+      const as = rules.enter(tool.name, (line, taken, of) => {
+        runtime.logger?.warn(line);
+        runtime.bus.tell({ ...about, name: tool.name, as: taken, of });
+      });
+      return as === undefined ? [] : [{ ...tool, name: as.name, ...(as.description !== undefined && as) }];
+    });
+  }
+
+  function ownName(tool: string): string | undefined {
+    const own = rules.isEmpty ? tool : rules.called(tool);
+    return typeof own === 'string' ? own : undefined;
+  }
+
+  /** The request by the name that the server gives its tool. @throws AttemptError for one that nothing could answer, or that a rule refuses. */
+  function ownRequest(request: McpToolRequest): McpToolRequest {
+    checkRequest(request);
+    if (rules.isEmpty || request[byOwnName] === true) return request;
+    const own = rules.called(request.name);
+    if (typeof own !== 'string') throw new AttemptError(own);
+    return { ...request, name: own };
+  }
 
   /** It is told when nothing is left of it: what it had not done it will not do. */
   function processEnded(): void {

@@ -47,14 +47,14 @@ export interface McpFacts {
     removed: readonly string[];
     changed: readonly string[];
   };
-  /** A tool or prompt of one of several servers behind one proxy is not listed: as `as` it is too long, or that is the name of another (`of`). */
+  /** A tool or prompt is not listed under the name `as` that it has behind a proxy or by a rule: that is too long, or the name of another (`of`). */
   'mcp.left_out': {
     integration: string;
     what: 'tool' | 'prompt';
     name: string;
     as: string;
     reason: 'too_long' | 'taken';
-    /** The integration whose name it is. */
+    /** The server whose name it is, or the tool. */
     of?: string | undefined;
   };
   /** A server behind a proxy floods its stdout with what is no message: so many lines, and bytes of them and of lines that were cut, were left out at first. Told again once 10 s were without. */

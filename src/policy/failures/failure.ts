@@ -30,6 +30,7 @@ export const failureReasons = {
   closed: 'the session was closed',
   connection_lost: 'the connection broke, or its process died',
   context_length: 'the prompt is longer than the model takes',
+  denied: 'a rule of the operator keeps the tool from being called',
   empty_response: 'the program ended well and said nothing',
   hang: 'the server answered no sign of life and was killed',
   history_unpaired: 'the history has a tool call without its result, or the other way round',

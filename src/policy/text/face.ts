@@ -13,6 +13,7 @@ export {
   unitsMs,
   wholeMs,
 } from './duration.ts';
+export { globFits, hasParts } from './glob.ts';
 export { lastLine, withLastLine } from './lastLine.ts';
 export { type LogLevel, type Logger, say } from './logger.ts';
 export { nearest, nearestId } from './nearest.ts';

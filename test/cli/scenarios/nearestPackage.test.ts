@@ -22,6 +22,8 @@ const args = {
   spinning: undefined,
   'call-timeout': undefined,
   'tool-timeout': [],
+  allow: [],
+  deny: [],
   'start-timeout': undefined,
   retry: undefined,
   'env-allow': [],

@@ -51,6 +51,8 @@ export interface StartedProxy {
   /** Lines the server of the moment has received. */
   received(): Promise<readonly string[]>;
   readonly starts: () => number;
+  /** Has the server list these tools from now on. */
+  lists(tools: readonly object[]): void;
   /** Has the server fail (`kindly`: exit with 0) at every start from now on, or no longer. */
   breaks(broken: boolean | 'kindly'): void;
 }
@@ -64,6 +66,10 @@ export interface Scripted extends Partial<McpProxyOptions> {
   readonly isShared?: boolean;
   readonly inbox?: boolean;
   readonly handshakes?: HandshakeShelf;
+  /** Tools of the server. */
+  readonly tools?: readonly object[] | undefined;
+  /** File of the store. @defaultValue none */
+  readonly store?: string | undefined;
 }
 
 /** A proxy over a scripted server, on pipes of the test's own. */
@@ -73,12 +79,17 @@ export async function startProxy({
   isShared,
   inbox = false,
   handshakes,
+  tools,
+  store,
   ...options
 }: Scripted = {}): Promise<StartedProxy> {
   const directory = temporaryDirectory();
+  const lists = (listed: readonly object[]): void =>
+    writeFileSync(join(directory, 'tools.json'), JSON.stringify(listed));
+  if (tools !== undefined) lists(tools);
   const clock = new SkippingClock();
   const registry = new Registry(
-    checkGatewayOptions({ clock, random: () => 0.5, policies, ...(inbox && { inbox, store: ':memory:' }) }),
+    checkGatewayOptions({ clock, random: () => 0.5, policies, store, ...(inbox && { inbox, store: ':memory:' }) }),
   );
   const { runtime } = registry;
   const facts: Fact[] = [];
@@ -179,6 +190,7 @@ export async function startProxy({
       until(() => facts.filter((fact): fact is FactOf<typeof type> => fact.type === type)[count - 1]),
     received: async () => JSON.parse(textIn(await started.call('plain', { do: 'received' }))) as string[],
     starts: () => readFileSync(join(directory, 'starts')).length,
+    lists,
     breaks(broken) {
       const file = join(directory, broken === 'kindly' ? 'broken-kindly' : 'broken');
       if (broken !== false) writeFileSync(file, '');

@@ -1,0 +1,108 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  type TransportMcpOptions,
+  type Turn,
+} from '../../../../src/index.ts';
+import { fakeMcpServer } from '../../../../testing/fakeMcpServer.ts';
+
+const made: string[] = [];
+const tool = (name: string) => () => {
+  made.push(name);
+  return `${name} was here`;
+};
+const { connect } = fakeMcpServer({
+  tools: { read_file: tool('read_file'), write_file: tool('write_file'), delete_file: tool('delete_file') },
+});
+
+async function start(options: Partial<TransportMcpOptions>, more: GatewayOptions = {}) {
+  made.length = 0;
+  const gateway = createGateway({ logger: false, control: false, ...more });
+  onTestFinished(() => gateway.stop());
+  const files = gateway.mcpServer('files', { connect, ...options });
+  await gateway.start();
+  return { gateway, files };
+}
+
+const named = async (files: ReturnType<Gateway['mcpServer']>): Promise<readonly string[]> => {
+  const outcome = await files.tools();
+  return outcome.ok ? outcome.value.map(({ name }) => name) : [];
+};
+
+describe('tools of `gateway.mcpServer` by rule', () => {
+  it('[P-11] are listed and called as the rules say', async () => {
+    const { files } = await start({ deny: ['delete_*'], tools: { 'read_*': { rename: 'get_*', describe: 'Gets' } } });
+    expect(await named(files)).toEqual(['get_file', 'write_file']);
+    expect(files.knownTools?.tools[0]).toMatchObject({ name: 'get_file', description: 'Gets' });
+    expect(await files.call({ name: 'get_file' })).toMatchObject({ ok: true });
+    expect(await files.call({ name: 'read_file' })).toMatchObject({
+      failure: {
+        kind: 'permanent',
+        reason: 'denied',
+        outcome: 'not_started',
+        message: expect.stringContaining('get_file') as string,
+      },
+    });
+    expect(await files.call({ name: 'delete_file' })).toMatchObject({
+      failure: {
+        kind: 'permanent',
+        outcome: 'not_started',
+        message: expect.stringContaining('`deny: delete_*`') as string,
+      },
+    });
+    expect(made).toEqual(['read_file']);
+  });
+
+  it('[P-11] count nothing against the server', async () => {
+    const { files } = await start({ deny: ['delete_*'] });
+    for (let at = 0; at < 10; at++) await files.call({ name: 'delete_file' });
+    expect(files.breaker.state).toBe('closed');
+    expect(await files.call({ name: 'read_file' })).toMatchObject({ ok: true });
+  });
+
+  it('[P-11] may be configured from outside, which only narrows what the code allows', async () => {
+    const policies = {
+      integrations: { files: { allow: ['read_*', 'delete_*'], tools: { read_file: { rename: 'r' } } } },
+    };
+    const { files } = await start({ allow: ['*_file'], deny: ['delete_file'] }, { policies });
+    expect(await named(files)).toEqual(['r']);
+  });
+
+  it('[P-11] hold for the calls of a session, with the settings of the tool behind a new name', async () => {
+    const { gateway } = await start({ deny: ['delete_*'], tools: { read_file: { rename: 'r', effect: 'readOnly' } } });
+    const results: unknown[] = [];
+    const onMessage = async (_: unknown, turn: Turn): Promise<void> => {
+      for (const name of ['r', 'delete_file']) results.push(await turn.tool('files', name, {}));
+    };
+    const accepted = await gateway.session('one', { onMessage }).send({ kind: 'user', text: 'go' });
+    expect(accepted.accepted && (await accepted.processed)).toMatchObject({ ok: true });
+    expect(results).toMatchObject([
+      { status: 'ok' },
+      { status: 'error', error: expect.stringContaining('`deny: delete_*`') as string },
+    ]);
+    expect(made).toEqual(['read_file']);
+  });
+
+  it.each([
+    [
+      { tools: { a: { rename: 'x' }, b: { rename: 'x' } } },
+      'Expected `files.tools.b.rename` to be a name of its own, got x',
+    ],
+    [{ deny: 'delete_file' }, 'Expected `files.deny` to be an array of names or patterns, got "delete_file"'],
+  ])('[P-11] are refused where they cannot be: %j', (options, message) => {
+    const gateway = createGateway({ logger: false });
+    expect(() => gateway.mcpServer('files', { connect, ...(options as object) })).toThrow(message);
+  });
+
+  it('[P-11] are none of what is no server', () => {
+    const gateway = createGateway({ logger: false, policies: { integrations: { http: { deny: ['x'] } } } });
+    expect(() => gateway.integration('f', { tools: { a: { rename: 'b' } } }, () => 1)).toThrow(
+      'Expected no `rename` and no `describe` in `f.tools`',
+    );
+    expect(() => gateway.http('http', { baseUrl: 'http://127.0.0.1:1' })).toThrow(
+      /`policies.integrations.http.deny` to be left out/,
+    );
+  });
+});
