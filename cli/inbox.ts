@@ -1,16 +1,18 @@
-import { type PersonAnswer, type Question, shownQuestion } from '../src/policy/records/face.ts';
+import { choicesText, type PersonAnswer, type Question, shownQuestion } from '../src/policy/records/face.ts';
 import { dbWords, formatDuration } from '../src/policy/text/face.ts';
 import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { noteOf, reasonOption } from './orders.ts';
 import { sanitize, toJson } from './sanitize.ts';
+import { textBelow } from './table.ts';
 import { ago, wrapLines } from './text.ts';
 
 /** Characters of an id that are shown: enough to name it. */
 const shownId = 8;
-/** Most characters of the data that is shown beside a question. */
-const mostDetail = 300;
+/** Most lines of what is asked, and of the data that is shown beside it. */
+const mostLines = 5;
+const ways = { decision: '--allow', text: '--text TEXT', choice: '--text ID', fields: '--value JSON' } as const;
 
 export const command = defineCommand({
   usage: 'inbox [answer ID] [OPTION...]',
@@ -44,8 +46,13 @@ export const command = defineCommand({
     if (verb !== 'answer' || id === undefined) throw new UsageError('Expected `answer ID`, or nothing');
     if (answer === undefined) throw new UsageError('Expected one of --allow, --deny, --text and --value');
     const given = { ...answer, by: args.by?.trim() || answer.by };
-    const { ok, text: said } = await readDatabase(db, io, (reader) => reader.answerQuestion(id, given, io.now()));
-    if (!ok) throw new CommandError(sanitize(said));
+    const {
+      ok,
+      because,
+      text: said,
+    } = await readDatabase(db, io, (reader) => reader.answerQuestion(id, given, io.now()));
+    const way = because === 'unfit' && args.allow ? ' Answer it with --text or --value.' : '';
+    if (!ok) throw new CommandError(sanitize(said) + way);
     io.stdout.write(json ? toJson({ question: id, text: said }) : wrapLines([sanitize(said)], io.columns));
     return 0;
   },
@@ -81,13 +88,13 @@ function listText(questions: readonly Question[], now: number, db: string | unde
     const { id, asker, session, what, detail, form, askedAt, deadlineAt } = question;
     const of = session === undefined || session === asker ? '' : ` for ${sanitize(session)}`;
     const left = formatDuration(deadlineAt - now);
-    const head = `${id.slice(0, shownId)} ${sanitize(asker)}${of} asks since ${ago(askedAt, now)}, for ${left} more: ${sanitize(what)}`;
-    const data = detail === undefined ? [] : [sanitize(JSON.stringify(detail).slice(0, mostDetail))];
-    const options =
-      form.is === 'choice' ? [`one of ${form.options.map((option) => sanitize(option.id)).join(', ')}`] : [];
-    const way = form.is === 'decision' ? '--allow' : form.is === 'fields' ? '--value JSON' : '--text TEXT';
+    const head = `${id.slice(0, shownId)} ${sanitize(asker)}${of} asks since ${ago(askedAt, now)}, for ${left} more:`;
+    const data = detail === undefined ? '' : sanitize(JSON.stringify(detail));
+    const options = form.is === 'choice' ? sanitize(choicesText(form)) : '';
+    const below = [sanitize(what), data, options].flatMap((text) => textBelow(text, width, mostLines));
+    const way = ways[form.is];
     const next = `  unwedge inbox answer ${id.slice(0, shownId)} ${way}${dbWords(db)}\n`;
-    return `${wrapLines([head, ...data, ...options], width)}${next}`;
+    return `${wrapLines([head], width)}${below.map((line) => `${line}\n`).join('')}${next}`;
   });
   return blocks.join('');
 }

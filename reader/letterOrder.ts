@@ -4,7 +4,7 @@ import { createFactRedactor } from '../src/redaction/face.ts';
 import { type StoredDeadLetter, messageId, resendKey } from '../src/sessions/face.ts';
 import { type StoredEvent, type Work, nameOf, step, storedEvent } from '../src/store/face.ts';
 import { type PersonAnswer, type Question, answerable, answerResult } from '../src/policy/records/face.ts';
-import { endFact } from '../src/runtime/face.ts';
+import { endFact, masked } from '../src/runtime/face.ts';
 import { buried, endInStore, firstOfKey, lastNumbers, resent } from '../src/store/tables/face.ts';
 
 /** Order about a session that no live runtime of this machine has: about a dead letter, a mail that nobody took, or all of it. */
@@ -98,7 +98,8 @@ export function* answered(
 ): Work<OrderResult> {
   const question = answerable(found, given, answer);
   if ('ok' in question) return question;
-  const end = yield* endInStore(question.id, { state: 'answered', answer }, at);
+  const kept = masked(answer, createFactRedactor());
+  const end = yield* endInStore(question.id, { state: 'answered', answer: kept }, at);
   if (end?.isNew === true) yield { fact: { ...endFact(end.question), at } };
   return answerResult(end);
 }

@@ -29,20 +29,29 @@ export async function askedPerson(
   if (event !== 'PreToolUse' || !judged.ok || judged.answer.permission !== 'ask') return undefined;
   const { tool_input: input, tool_use_id: call } = fields;
   const { use } = circuit(leftMs);
-  const asked = await use((store) =>
-    new StoredInbox(
+  const over = new AbortController();
+  // The command has ended: what a signal ends now is the question. Told twice, this process ends as it is.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.removeAllListeners(signal).once(signal, () => over.abort());
+  const asked = await use(async (store) => {
+    const inbox = new StoredInbox(
       {
         ...{ clock: systemClock, records: () => store.questions, redact: masked, isRunning: () => true },
         bus: { tell: (fact, isTold) => void (isTold !== true && record(store, fact)) },
       },
       { overallMs: Math.max(1, leftMs - endMs) },
-    ).ask({
+    );
+    const end = await inbox.ask({
       ...{ source: 'hook', asker: `hook:${name}`, session, what: `use ${tool}` },
       detail: { tool, input, reason: judged.answer.reason },
       // The host may run its hooks once more for the same call.
       place: call === undefined ? undefined : ['hook', name, session, call],
-    }),
-  );
+      ...{ lasts: false, signal: over.signal },
+    });
+    // One that is withdrawn is told before that is on record.
+    await store.flush();
+    return end;
+  });
   const permissionDecision = asked?.answer?.decision === 'accept' ? 'allow' : 'deny';
   const permissionDecisionReason = asked?.text ?? 'The question to a person could not be kept, and nobody was asked.';
   const { hookSpecificOutput: own, ...rest } = parsedJson(said) as Readonly<Record<string, unknown>>;

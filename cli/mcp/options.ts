@@ -94,7 +94,7 @@ export const mcpOptions = {
     'wait for the server at each start: answer no handshake and no list from the record of an earlier start, and keep none',
   ),
   inbox: flag(
-    'what the server asks people (elicitation) and its client has nobody for waits for `unwedge inbox`; declined after 15m',
+    'what the server asks people (elicitation) and its client has nobody for waits for `unwedge inbox`; cancelled after 15m',
   ),
   config: configOption,
   otel: otelOption,

@@ -31,9 +31,20 @@ export async function commandWords(verb: string, own: readonly string[]): Promis
     const input = typeof file === 'string' && file !== '-' ? file : undefined;
     return { words: verb === 'acp' ? agentWords(rest) : rest, input };
   } catch {
-    // The wrapper says what is wrong with its words.
-    return undefined;
+    // Words of ours that are wrong, or code of ours that is: neither keeps the command behind `--` from its work.
+    if (end < 0 || before.some((word) => /^--listen(?:=|$)/.test(word))) return undefined;
+    const words = own.slice(end + 1);
+    return words.length === 0
+      ? undefined
+      : { words: verb === 'acp' ? agentWords(words) : words, input: promptIn(before) };
   }
+}
+
+/** The file of `--prompt-file`, where its other words cannot be read. */
+function promptIn(words: readonly string[]): string | undefined {
+  const at = words.findIndex((word) => /^--prompt-file(?:=|$)/.test(word));
+  const file = at < 0 ? undefined : words[at]?.split('=').slice(1).join('=') || words[at + 1];
+  return file === '-' ? undefined : file;
 }
 
 const ofGuard = (words: readonly string[]): CommandWords | undefined =>

@@ -13,6 +13,8 @@ export interface OrderResult {
   readonly ok: boolean;
   /** A sentence for people. */
   readonly text: string;
+  /** Why an answer to a question was not taken: there is none of this id alone, or it is no answer to it. @defaultValue for another reason */
+  readonly because?: 'unknown' | 'unfit' | undefined;
 }
 
 /** Outcome of an order about a budget. */
@@ -44,4 +46,8 @@ export function said(result: OrderResult, sentence: string): OrderResult {
 }
 
 /** An order that was not carried out. @param text - one sentence that says why. */
-export const notDone = (text: string): OrderResult => ({ ok: false, text });
+export const notDone = (text: string, because?: OrderResult['because']): OrderResult => ({
+  ok: false,
+  text,
+  ...(because !== undefined && { because }),
+});

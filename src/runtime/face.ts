@@ -1,6 +1,6 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
 export { integrationOfRun, nameOfRun } from './diedRuns.ts';
-export { StoredInbox, endFact } from './inbox.ts';
+export { StoredInbox, endFact, masked } from './inbox.ts';
 export { type IntegrationKind, defineKind } from './integrationKind.ts';
 export { knownNames } from './knownNames.ts';
 export type { CallUnderWay } from './lastingCalls.ts';

@@ -10,6 +10,7 @@ import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import { boundedJson, boundedText, fromJson } from '../policy/text/storedJson.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { Asked, Asking, Inbox } from '../sessions/inbox.ts';
+import { newWaiter } from '../store/askers.ts';
 import { deliveryKeys, isHttp } from './alertOptions.ts';
 
 const noticeKeys = {
@@ -68,6 +69,8 @@ interface InboxScope {
 
 interface Waiting {
   readonly question: Question;
+  /** Tells whether somebody asks it again where its process ends. */
+  readonly lasts: boolean;
   /** Answer of the handler, until the store has it. */
   given: PersonAnswer | undefined;
   readonly finish: (question: Question) => void;
@@ -87,6 +90,7 @@ export class StoredInbox implements Inbox {
 
   async ask({
     place,
+    lasts = place !== undefined,
     overallMs = this.overallMs,
     form,
     handler,
@@ -100,7 +104,7 @@ export class StoredInbox implements Inbox {
     const askedAt = Math.round(clock.wallNow());
     const { what, detail } = redact({ what: boundedText(given.what), detail: given.detail });
     const kept = await records()?.ask({
-      ...{ ...given, id, what, form: form ?? { is: 'decision' }, askedAt, waiter: crypto.randomUUID() },
+      ...{ ...given, id, what, form: form ?? { is: 'decision' }, askedAt, waiter: await newWaiter(lasts) },
       place:
         place === undefined
           ? id
@@ -118,7 +122,7 @@ export class StoredInbox implements Inbox {
     const { source, deadlineAt } = question;
     if (isNew) bus.tell({ type: 'question.asked', ...about(question), source, what, deadlineAt });
     if (question.state === 'open') told?.(question);
-    return this.#ended(question, signal, isNew ? handler : undefined);
+    return this.#ended(question, lasts, signal, isNew ? handler : undefined);
   }
 
   waitingOf(session: string): readonly Question[] {
@@ -132,32 +136,42 @@ export class StoredInbox implements Inbox {
 
   async answer(id: string, answer: PersonAnswer): Promise<OrderResult> {
     const found = answerable((await this.#scope.records()?.named(id)) ?? [], id, answer);
-    return 'ok' in found ? found : answerResult(await this.#end(found.id, { state: 'answered', answer }));
+    if ('ok' in found) return found;
+    return answerResult(await this.#end(found.id, { state: 'answered', answer: masked(answer, this.#scope.redact) }));
   }
 
   /** Nobody is asked for a session any more: it is erased. */
   withdraw(session: string): void {
-    for (const { question, finish } of this.#waiting) {
-      if (question.session !== session) continue;
-      finish({ ...question, state: 'withdrawn' });
-      void this.#end(question.id, { state: 'withdrawn', waiter: question.waiter });
+    for (const waiting of this.#waiting) if (waiting.question.session === session) this.#withdraw(waiting);
+  }
+
+  /** Ends the waits and leaves the questions open that are asked again: the gateway stops. */
+  leave(): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.lasts) waiting.finish(waiting.question);
+      else this.#withdraw(waiting);
     }
   }
 
-  /** Ends the waits and leaves the questions open: the gateway stops. */
-  leave(): void {
-    for (const { question, finish } of this.#waiting) finish(question);
+  #withdraw({ question, finish }: Waiting): void {
+    finish({ ...question, state: 'withdrawn' });
+    void this.#end(question.id, { state: 'withdrawn', waiter: question.waiter });
   }
 
-  #ended(question: Question, signal: AbortSignal | undefined, handler: Asking['handler']): Promise<Asked> {
+  #ended(
+    question: Question,
+    lasts: boolean,
+    signal: AbortSignal | undefined,
+    handler: Asking['handler'],
+  ): Promise<Asked> {
     if (question.state !== 'open') return Promise.resolve(askedOf(question));
     const { clock, isRunning } = this.#scope;
-    const { id, waiter, deadlineAt } = question;
+    const { id, deadlineAt } = question;
     return new Promise((resolve) => {
       const controller = new AbortController();
       let error: unknown;
       const waiting: Waiting = {
-        ...{ question, given: undefined },
+        ...{ question, lasts, given: undefined },
         finish: (ended) => {
           if (!this.#waiting.delete(waiting)) return;
           clock.clearTimeout(deadline);
@@ -169,9 +183,8 @@ export class StoredInbox implements Inbox {
       };
       const abort = (): void => {
         const why = read(read(signal?.reason, 'cause'), 'reason');
-        const stays = !isRunning() || why === 'stopped' || why === 'taken_over';
-        waiting.finish(stays ? question : { ...question, state: 'withdrawn' });
-        if (!stays) void this.#end(id, { state: 'withdrawn', waiter });
+        if (lasts && (!isRunning() || why === 'stopped' || why === 'taken_over')) waiting.finish(question);
+        else this.#withdraw(waiting);
       };
       // An answer that was faster than the deadline counts. It is owed: a process with nothing else to do waits for it.
       const expire = async (): Promise<void> => {
@@ -187,7 +200,7 @@ export class StoredInbox implements Inbox {
           try {
             const given = await handler(question, controller.signal);
             if (given === undefined) return;
-            waiting.given = { ...given, way: 'handler' };
+            waiting.given = masked({ ...given, way: 'handler' }, this.#scope.redact);
           } catch (thrown) {
             error = thrown ?? new Error('The handler threw nothing');
             waiting.given = { decision: 'decline', reason: 'Asking for it failed', way: 'handler' };
@@ -235,6 +248,12 @@ export class StoredInbox implements Inbox {
 }
 
 const unkept: Asked = { end: 'unkept', text: 'The question to a person could not be kept, and nobody was asked.' };
+
+/** The answer, its words without secrets: they are for the record and the agent. Its value is what the asker waits for. */
+export function masked(answer: PersonAnswer, redact: FactRedactor): PersonAnswer {
+  const { reason, by } = answer;
+  return { ...answer, ...redact({ reason, by }) };
+}
 
 function askedOf(question: Question): Asked {
   const { state, answer } = question;

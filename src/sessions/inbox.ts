@@ -10,9 +10,13 @@ export interface Asking extends Pick<NewQuestion, 'source' | 'asker' | 'session'
    * @defaultValue it is another one each time
    */
   readonly place?: readonly unknown[] | undefined;
+  /** Tells whether somebody asks it again where its process ends; else it ends with that. @defaultValue where it has a place */
+  readonly lasts?: boolean | undefined;
   /** Longest wait, in ms, above 0. @defaultValue that of the inbox */
   readonly overallMs?: number | undefined;
-  /** Withdraws it; the stop of its gateway, and a signal whose reason has a `cause` with the `reason` stopped or taken_over, leave it open. */
+  /**
+   * Withdraws it; the stop of its gateway, and a signal whose reason has a `cause` with the `reason` stopped or taken_over, leave one open that lasts.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Told the question once it is kept: the time to say that a person is asked, and until when. Must not throw. */
   readonly kept?: ((question: Question) => void) | undefined;

@@ -68,7 +68,7 @@ export class Questions {
     readValue('what', what, name);
     const { inbox } = this.#turn.session;
     if (inbox === undefined || given !== undefined) readValue('ask', given, callback({ required: true }));
-    const { overallMs, form } = readOptions('options', options, questionKeys);
+    const { overallMs = inbox?.overallMs ?? 3_600_000, form } = readOptions('options', options, questionKeys);
     const ask = inbox === undefined ? (given as AskPerson<T>) : this.#inInbox(inbox, { what, overallMs, form }, given);
     if (this.#over) return Promise.resolve(this.#failed(what, { ...turnEnds.ended, outcome: 'not_started' }, 0));
     return new Promise((resolve) => this.#start(what, ask, overallMs, resolve));

@@ -3,8 +3,8 @@ import type { Outcome } from '../policy/failures/failure.ts';
 import type { CallTool, StreamTool } from './toolRequest.ts';
 
 export const questionKeys = {
-  /** Time for which an answer is waited for, in ms. @defaultValue 3600000, an hour */
-  overallMs: duration({ default: 3_600_000 }),
+  /** Time for which an answer is waited for, in ms. @defaultValue 3600000, an hour, or that of the inbox where one is on */
+  overallMs: duration(),
   /** Answer that the inbox takes: yes or no, which is true or false, or a text. @defaultValue 'decision' */
   form: choice(['decision', 'text'], { default: 'decision' }),
 };

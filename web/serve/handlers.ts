@@ -78,7 +78,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
     async answerQuestion({ path, body }) {
       const answer = { ...body, way: 'http' as const };
       const result = await gateway.inbox?.answer(path['question'] ?? '', answer);
-      if (result?.ok !== true) throw new ApiError(409, result?.text ?? 'No inbox is on here.');
+      if (result === undefined) throw new ApiError(404, 'No inbox is on here.');
+      const { ok, because, text } = result;
+      if (!ok) throw new ApiError(because === 'unknown' ? 404 : because === 'unfit' ? 400 : 409, text);
       return { data: result };
     },
     listSessions: () => ({ data: { sessions: sessions.all.map(shown) } }),

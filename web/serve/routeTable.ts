@@ -97,7 +97,9 @@ export const routes = {
     },
     answers: {
       200: '`{"ok", "text"}`',
-      409: 'it was answered before, its time is over, or this is no answer to it; the error says which',
+      400: 'this is no answer to it; the error says what is',
+      404: 'no question of this id, or more than one that begins so',
+      409: 'it was answered before, or its time is over; the error says which',
     },
   },
   listSessions: {

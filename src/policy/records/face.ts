@@ -39,6 +39,7 @@ export { lastMet } from './lastMet.ts';
 export { type MetricFamily, metricsOf, renamed } from './metrics.ts';
 export { metricsBody, metricsText } from './metricsText.ts';
 export { type PersistedBreaker, neverOpened } from './persistedBreaker.ts';
+export { choicesText } from './formFit.ts';
 export {
   type PersonAnswer,
   type Question,

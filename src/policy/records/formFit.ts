@@ -28,9 +28,12 @@ export function unfit(form: QuestionForm, value: unknown): string | undefined {
   if (form.is === 'decision') return value === undefined ? undefined : 'yes or no alone';
   if (form.is === 'text') return typeof value === 'string' && value.trim() !== '' ? undefined : 'a text';
   if (form.is === 'fields') return isObject(value) ? unfitField(form.schema, value) : 'an object of fields';
-  return form.options.some(({ id }) => id === value)
-    ? undefined
-    : `one of ${form.options.map(({ id }) => id).join(', ')}`;
+  return form.options.some(({ id }) => id === value) ? undefined : choicesText(form);
+}
+
+/** Names the options of a choice. */
+export function choicesText({ options }: Extract<QuestionForm, { is: 'choice' }>): string {
+  return `one of ${options.map(({ id, name = id }) => (name === id ? id : `${id} (${name})`)).join(', ')}`;
 }
 
 function unfitField(schema: unknown, fields: Members): string | undefined {

@@ -110,12 +110,14 @@ const time = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$
 /** Finds the question that an answer is for, among those whose ids begin as given; or says why there is none. */
 export function answerable(found: readonly Question[], given: string, answer: PersonAnswer): Question | OrderResult {
   const [question, another] = found;
-  if (question === undefined) return notDone(`No question ${given} is known here.`);
-  if (another !== undefined) return notDone(`More than one question begins with ${given}: give more of its id.`);
+  if (question === undefined || given === '') return notDone(`No question ${given} is known here.`, 'unknown');
+  if (another !== undefined)
+    return notDone(`More than one question begins with ${given}: give more of its id.`, 'unknown');
   // Who comes too late is to hear of that, whatever the form.
   if (question.state !== 'open') return notDone(questionText(question));
   const wanted = answer.decision === 'accept' ? unfit(question.form, answer.value) : undefined;
-  return wanted === undefined ? question : notDone(`The question ${question.id} takes ${wanted}, or to be declined.`);
+  if (wanted === undefined) return question;
+  return notDone(`The question ${question.id} takes ${wanted}, or to be declined.`, 'unfit');
 }
 
 /** Result for who answered. @param end - of the question. */

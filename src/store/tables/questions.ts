@@ -8,6 +8,7 @@ import {
   type QuestionRecords,
 } from '../../policy/records/question.ts';
 import { fromJson, toJson } from '../../policy/text/storedJson.ts';
+import { asTheyStand } from '../askers.ts';
 import { insertInto, type Row, statement } from '../dialect.ts';
 import { type Read, step, type Tables, type Work } from '../work.ts';
 
@@ -81,14 +82,17 @@ const signature = (row: Row | undefined, id: string): string =>
 export async function questionOfLink(read: Read, id: string, signed: string): Promise<Question | undefined> {
   const own = signature((await read(secret))[0], id);
   const [row] = await read(named, { prefix: id });
-  return timingSafeEqual(digestOf(own), digestOf(signed)) && row?.['id'] === id ? questionIn(row) : undefined;
+  if (!timingSafeEqual(digestOf(own), digestOf(signed)) || row?.['id'] !== id) return undefined;
+  return (await asTheyStand([questionIn(row)]))[0];
 }
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 export const questionReads = (read: Read): Pick<QuestionRecords, 'open' | 'named'> => ({
-  open: async () => (await read(opens)).map(questionIn),
-  named: async (prefix) => (await read(named, { prefix })).map(questionIn),
+  async open() {
+    return (await asTheyStand((await read(opens)).map(questionIn))).filter(({ state }) => state === 'open');
+  },
+  named: async (prefix) => asTheyStand((await read(named, { prefix })).map(questionIn)),
 });
 
 function* askInStore(given: NewQuestion): Work<{ isNew: boolean; question: Question }> {

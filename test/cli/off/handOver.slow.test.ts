@@ -60,10 +60,26 @@ describe('UNWEDGE=off', () => {
     expect(stdout).toBe('of the file');
   });
 
-  it('[L-9] a guard of ours says nothing, wrong words and help are told as ever', async () => {
+  it.each([
+    ['run', ['run', '--bogus', '--timeout', 'soon', '--'], ''],
+    ['mcp', ['mcp', '--bogus', '--'], ''],
+    ['acp', ['acp', '--bogus=1', '--'], ''],
+    ['hook', ['hook', '--bogus', '--'], ''],
+    ['run with a prompt file', ['run', '--bogus', '--prompt-file', 'FILE', '--'], 'of the file'],
+  ])('[L-9] %s hands over whatever its own words are', async (_, words, input) => {
+    const file = join(temporaryDirectory(), 'prompt');
+    writeFileSync(file, 'of the file');
+    const own = words.map((word) => (word === 'FILE' ? file : word));
+    expect(await start([...own, ...echoes(3)]).child).toMatchObject({ exitCode: 3, stdout: input });
+  });
+
+  it('[L-9] a guard of ours says nothing, words without a command and help are told as ever', async () => {
     const guard = await start(['hook', '--guard', 'spinning'], '{}').child;
     expect(guard).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
-    expect(await start(['mcp', '--nonsense', '--', 'true']).child).toMatchObject({ exitCode: 2 });
+    expect(await start(['mcp', '--nonsense']).child).toMatchObject({ exitCode: 2 });
+    expect(await start(['mcp', '--nonsense', '--listen', '127.0.0.1:0', '--', 'true']).child).toMatchObject({
+      exitCode: 2,
+    });
     expect((await start(['run', '--help']).child).stdout).toContain('Usage: unwedge run');
   });
 

@@ -175,7 +175,7 @@ describe('unwedge forget', () => {
   it('[G-18] [G-17] refuses open questions in a file without a gateway; those whose time is over are no matter', async () => {
     const { gateway, say, session, run, store } = await startSpoken();
     await say(session);
-    void gateway.approval('deploys')({ action: planted, session: name });
+    void gateway.approval('deploys')({ action: planted, session: name, place: 'one' });
     await expect.poll(() => gateway.inbox?.open()).toHaveLength(1);
     await gateway.stop();
     const { code, stderr } = await run('forget', name, '--yes');

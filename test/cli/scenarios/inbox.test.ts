@@ -88,6 +88,52 @@ describe.skipIf(!hasSqlite)('unwedge inbox', () => {
     expect(tooLate).toMatchObject({ code: 1, stderr: expect.stringContaining('nobody answered until') as string });
   });
 
+  it('[G-17] folds and cuts what is asked and its data: no line is wider than the terminal', async () => {
+    const { gateway, run } = await startAsking();
+    const [action, payload] = [`see ${'x'.repeat(300)}`, { command: 'y'.repeat(900) }];
+    void gateway.approval('wide')({ action: `${action} ${'word '.repeat(200)}`, payload });
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(3);
+    for (const verb of ['inbox', 'status']) {
+      const lines = (await run([verb])).stdout.split('\n').filter((line) => !/unwedge inbox|sqlite/.test(line));
+      expect([verb, Math.max(...lines.map((line) => line.length))]).toEqual([verb, expect.toSatisfy((n) => n <= 60)]);
+      expect(lines.length).toBeLessThan(30);
+    }
+  });
+
+  it('[G-17] keeps and tells the reason and the name without secrets, and gives the answer as it was given', async () => {
+    const { gateway, run, said, second } = await startAsking();
+    const planted = `ghp_${'a1B2'.repeat(9)}`;
+    const words = ['inbox', 'answer', second, '--text', planted, '--reason', `by ${planted}`, '--by', `Ana ${planted}`];
+    expect((await run(words)).stdout).not.toContain(planted);
+    await expect.poll(() => said, { timeout: 5000 }).toEqual([{ ok: true, value: planted }]);
+    await gateway.store?.flush();
+    expect(JSON.stringify(await gateway.store?.read({ category: 'question', limit: 10 }))).not.toContain(planted);
+    const late = await run(['inbox', 'answer', second, '--deny']);
+    expect(late.stderr).toContain('by Ana');
+    expect(late.stderr).not.toContain(planted);
+    const third = gateway.approval('more')({ action: 'x' });
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(2);
+    const { id = '' } = (await gateway.inbox?.open())?.[1] ?? {};
+    await gateway.inbox?.answer(id, { decision: 'accept', reason: `for ${planted}`, way: 'code' });
+    expect(JSON.stringify(await third)).not.toContain(planted);
+  });
+
+  it('[G-17] names the choices, and the option for them, where yes is no answer', async () => {
+    const { gateway, run } = await startAsking();
+    const options = [{ id: 'allow_once', name: 'Allow once' }, { id: 'no' }];
+    void gateway.approval('agent')({ action: 'write', form: { is: 'choice', options } });
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(3);
+    const { id = '' } = (await gateway.inbox?.open())?.[2] ?? {};
+    expect((await run(['inbox'])).stdout).toContain('one of allow_once (Allow once), no');
+    const { code, stderr } = await run(['inbox', 'answer', id, '--allow']);
+    expect([code, stderr]).toEqual([
+      1,
+      `unwedge: The question ${id} takes one of allow_once (Allow once), no, or to be declined. Answer it with --text or --value.\n`,
+    ]);
+    expect((await run(['inbox', 'answer', '', '--allow'])).stderr).toContain('No question');
+    expect((await run(['inbox', 'answer', id, '--text', 'allow_once'])).code).toBe(0);
+  });
+
   it('[G-17] status leads with how many wait and since when, and why names the question', async () => {
     const { run, second } = await startAsking();
     const { stdout } = await run(['status'], 4 * 60_000);

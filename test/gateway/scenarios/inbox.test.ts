@@ -195,6 +195,16 @@ describe('an approval in the inbox', () => {
     expect(await answer({})).toMatchObject({ ok: false, text: expect.stringContaining('allowed by Ana') as string });
   });
 
+  it('[G-17] is withdrawn with its gateway where nobody asks it again, and waits on where it has a place', async () => {
+    const { approve, gateway, of } = await startApproval();
+    const answers = [approve({ action: 'x' }), approve({ action: 'y', place: 'one' })];
+    await expect.poll(() => gateway.inbox?.open()).toHaveLength(2);
+    await gateway.stop();
+    expect(await Promise.all(answers)).toMatchObject([{ decision: 'decline' }, { decision: 'decline' }]);
+    const first = of('question.asked').find((fact) => 'what' in fact && fact.what === 'x');
+    expect(of('question.withdrawn')).toMatchObject([{ question: (first as { question?: string }).question }]);
+  });
+
   it('[G-17] names what is wrong with an answer', async () => {
     const started = await startApproval();
     void started.approve({ action: 'x' });
@@ -235,7 +245,7 @@ describe('a question of a turn in the inbox', () => {
     void send();
     const [question] = await open(started);
     expect(gateway.why('s1').questions).toMatchObject([
-      { question: question?.id, inbox: true, what: 'delete 3 files?', deadlineInMs: 60 * minute },
+      { question: question?.id, inbox: true, what: 'delete 3 files?', deadlineInMs: 15 * minute },
     ]);
     await gateway.inbox?.answer(question?.id ?? '', { decision: 'decline', ...anna });
     await clock.settle();
@@ -251,7 +261,9 @@ describe('a question of a turn in the inbox', () => {
   it('[G-17] [G-14] fails at its deadline, saying that a person was asked and until when', async () => {
     const { clock, outcomes, send } = await startAsking((turn) => turn.ask('sure?', () => new Promise(() => {})));
     void send();
-    await clock.advance(60 * minute);
+    await clock.advance(15 * minute - 1);
+    expect(outcomes).toEqual([]);
+    await clock.advance(1);
     expect(outcomes).toMatchObject([{ ok: false, failure: { kind: 'timeout' } }]);
     expect((outcomes[0] as { failure: { message: string } }).failure.message).toMatch(
       /^A person was asked \(question \w+\); nobody answered until \d{4}-.*: declined: sure\?$/,
