@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { type CheckedGatewayOptions, type GatewayOptions, Registry, checkGatewayOptions } from '../src/runtime/face.ts';
 import { alertText } from '../src/policy/records/face.ts';
 import { type Logger, say } from '../src/policy/text/face.ts';
@@ -111,9 +112,5 @@ export function createProxyRuntime(options: Omit<GatewayOptions, 'supervisor'>):
   return prepared;
 }
 
-/** Tells whether stdin has ended before anybody wrote to it. */
-export function hasNoClient(input: object): boolean {
-  // A pipe, a terminal and a file count what they have read; what is none of these has read nothing.
-  const { bytesRead = 0 } = input as { readonly bytesRead?: number };
-  return bytesRead === 0;
-}
+/** Tells whether stdin has ended before anybody wrote to it. Of the bytes that were read, Bun and Deno keep no count. */
+export const hasNoClient = ({ readableDidRead }: Pick<Readable, 'readableDidRead'>): boolean => !readableDidRead;

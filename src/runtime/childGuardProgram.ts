@@ -22,6 +22,7 @@ const live = new Map<number, string>();
 const asked = new Map<number, Promise<void>>();
 const [nonce = ''] = process.argv.slice(2);
 let rest = '';
+let ending: Promise<void> | undefined;
 
 // The end of the whole service or session ends the children too. Their guard must not end before them.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => undefined);
@@ -33,7 +34,12 @@ process.stdin.on('data', (chunk: string) => {
   for (const line of lines) take(line);
 });
 process.stdin.on('error', () => undefined);
-process.stdin.once('close', () => void endAll().finally(() => process.exit()));
+// Deno (2.9.6) tells of no `close`; an `error` has no `end`.
+for (const event of ['end', 'close'] as const) process.stdin.once(event, end);
+
+function end(): void {
+  ending ??= endAll().finally(() => process.exit());
+}
 
 function take(text: string): void {
   const line = readGuardLine(text);

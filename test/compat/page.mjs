@@ -31,7 +31,7 @@ export function putPage(results) {
   writeFileSync(page, text.slice(0, from) + tableOf(results) + text.slice(to));
 }
 
-const names = { node: 'Node', typescript: 'TypeScript', vitest: 'Vitest', jest: 'Jest' };
+const names = { node: 'Node', bun: 'Bun', deno: 'Deno', typescript: 'TypeScript', vitest: 'Vitest', jest: 'Jest' };
 
 function named(versions) {
   return versions

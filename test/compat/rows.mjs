@@ -37,6 +37,18 @@ export const rows = [
       return 'in its own layout of `node_modules`';
     },
   },
+  otherRuntime('bun', 'Bun', {
+    major: '1',
+    words: [],
+    resets: 'ok',
+    note: 'takes a body without a length, whose connection is reset, for whole',
+  }),
+  otherRuntime('deno', 'Deno', {
+    major: '2',
+    words: ['run', '-A'],
+    resets: 'transient connection_lost',
+    note: 'starts no commands from a worker thread',
+  }),
   typed('5.6', { module: 'nodenext' }),
   typed('5.9', { module: 'esnext', moduleResolution: 'bundler' }),
   typed('6.0', { module: 'node16' }),
@@ -126,6 +138,37 @@ function onNode(version) {
   };
 }
 
+/** A runtime that says it is Node. @param seen - how it is started, what becomes of a body that a reset cuts, and what the page says. */
+function otherRuntime(name, title, { major, words, resets, note }) {
+  return {
+    id: name,
+    what: 'each entry by `import`, `unwedge` and `unwedge/testing` by `require`; a session with its store; connections that break; a host that is killed; `unwedge mcp`, and the commands that tell',
+    packages: { [name]: major },
+    works: true,
+    run: async (place) => {
+      const cwd = await place.app('npm');
+      const runtime = join(place.tools, 'node_modules/.bin', name);
+      const run = (...more) => place.start(runtime, [...words, ...more], { cwd });
+      const programmed = await run('program.mjs');
+      expect(programmed.code === 0 && programmed.out === '{"empty":[],"said":["found",2,"42","ok"]}\n', programmed.out);
+      const common = await run('program.cjs');
+      expect(common.code === 0 && common.out.trim() === '42', common.out);
+      await makeCertificate(place, cwd);
+      const trusted = ['NODE_EXTRA_CA_CERTS=cert.pem', 'DENO_CERT=cert.pem', runtime, ...words, 'network.mjs'];
+      const { cuts, calls } = JSON.parse((await place.start('env', trusted, { cwd })).out);
+      expect(String(calls) === 'ok,timeout idle_timeout,ok,ok,ok', String(calls));
+      const lost = 'transient connection_lost';
+      expect(String(cuts) === [lost, lost, resets].join(','), String(cuts));
+      const outside = await place.start(process.execPath, ['otherRuntime.mjs', runtime, ...words], { cwd });
+      const said = '{"ready":["READY","ok","unavailable"],"children":3,"left":0,"answered":"text","code":0}\n';
+      expect(outside.out === said, outside.out);
+      const version = await run('node_modules/unwedge/dist/cli/main.js', 'version');
+      expect(version.out.includes(`${title} `) && version.out.includes('by node:sqlite'), version.out);
+      return `SQLite by \`node:sqlite\`; ${note}`;
+    },
+  };
+}
+
 function typed(version, options) {
   const how = options.moduleResolution ?? options.module;
   return {
@@ -142,7 +185,7 @@ function typed(version, options) {
 
 /** Copies the programs of the fixtures into a project. */
 export function putPrograms(cwd) {
-  for (const name of ['program.mjs', 'program.cjs', 'network.mjs', 'fakeTimers.mjs'])
+  for (const name of ['program.mjs', 'program.cjs', 'network.mjs', 'fakeTimers.mjs', 'host.mjs', 'otherRuntime.mjs'])
     copyFileSync(new URL(name, fixtures), join(cwd, name));
 }
 
@@ -153,12 +196,7 @@ async function program(place, cwd) {
 
 /** Connections that break and fall silent; needs `openssl`, which makes the certificate. */
 async function network(place, cwd) {
-  if (!existsSync(join(cwd, 'cert.pem'))) {
-    const about = ['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key.pem'];
-    const made = await place.start('openssl', ['req', '-x509', ...key, ...about, '-out', 'cert.pem'], { cwd });
-    expect(made.code === 0, made.out);
-  }
+  await makeCertificate(place, cwd);
   // Node reads the variable as it starts.
   const { code, out } = await place.start('env', ['NODE_EXTRA_CA_CERTS=cert.pem', nodeOf(place), 'network.mjs'], {
     cwd,
@@ -171,6 +209,16 @@ async function network(place, cwd) {
     connections > 1 &&
     String(versions) === '1.1';
   expect(isRight, out);
+}
+
+/** Makes the certificate of a server that is nobody else's: Deno takes none that may sign others. */
+async function makeCertificate(place, cwd) {
+  if (existsSync(join(cwd, 'cert.pem'))) return;
+  const names = ['-addext', 'subjectAltName=IP:127.0.0.1', '-addext', 'basicConstraints=critical,CA:FALSE'];
+  const about = ['-days', '2', '-subj', '/CN=127.0.0.1', ...names];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', 'key.pem'];
+  const made = await place.start('openssl', ['req', '-x509', ...key, ...about, '-out', 'cert.pem'], { cwd });
+  expect(made.code === 0, made.out);
 }
 
 /** The commands that tell, and one that runs; gives the SQLite that `version` names. */

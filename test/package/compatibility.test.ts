@@ -32,6 +32,12 @@ describe('docs/compatibility.md', () => {
       expect([...asked].filter((each) => each.startsWith(name)).length, `rows of ${name}`).toBeGreaterThan(0);
   });
 
+  it('[U-12] has Bun and Deno, with what each does otherwise', () => {
+    for (const name of ['bun', 'deno'])
+      expect(readRecorded().find(({ id }) => id === name)).toMatchObject({ ok: true, works: true });
+    for (const name of ['Bun', 'Deno']) expect(readPage().text).toMatch(new RegExp(`^\\| ${name} \\|`, 'm'));
+  });
+
   it('[U-11] is made again by one command', () => {
     expect(scripts['compat']).toBe('node test/compat/run.mjs');
   });

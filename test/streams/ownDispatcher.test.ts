@@ -37,6 +37,22 @@ describe('the global fetch', () => {
     expect(seen).toEqual([expect.objectContaining({ path: '/a', headersTimeout: 0, bodyTimeout: 0, allowH2: false })]);
   });
 
+  it('[U-12] [R-14] of Deno is asked for HTTP/1.1, through one client for all requests', () => {
+    setDispatcher(undefined);
+    const asked: object[] = [];
+    Reflect.set(globalThis, 'Deno', {
+      createHttpClient: (options: object) => {
+        asked.push(options);
+        return { isClient: true };
+      },
+    });
+    onTestFinished(() => void Reflect.deleteProperty(globalThis, 'Deno'));
+    const first = ownDispatcher(new KeptConnections());
+    expect(first).toEqual({ client: { isClient: true } });
+    expect(ownDispatcher(new KeptConnections())).toEqual(first);
+    expect(asked).toEqual([{ http2: false }]);
+  });
+
   it('[R-14] keeps its limits where there is no such dispatcher', () => {
     setDispatcher(undefined);
     expect(ownDispatcher(new KeptConnections())).toEqual({});

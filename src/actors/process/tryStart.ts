@@ -40,7 +40,10 @@ export function tryStart<C extends Startable>(start: () => C): Start<C> {
   try {
     const child = start();
     const { pid } = child;
-    return pid === undefined ? failed(child) : { child, pid };
+    if (pid !== undefined) return { child, pid };
+    // Bun (1.4.5) tells nobody of the processes it makes.
+    if (all.length === 0 && isProcess(child)) hear({ process: child });
+    return failed(child);
   } catch (error) {
     return failed(error);
   } finally {
@@ -62,6 +65,8 @@ async function firstOf(errors: readonly Promise<unknown>[], otherwise: unknown):
   );
   return typeof result === 'object' && result !== null && 'cause' in result ? (result.cause ?? result) : result;
 }
+
+const isProcess = (child: Startable): child is ChildProcess => 'on' in child;
 
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && 'then' in value;

@@ -96,7 +96,7 @@ export async function runProcess(
 /** It could not be loaded, the supervisor took no child, or the child threw before there was a process. */
 export function notStarted(command: string, cause: unknown): AttemptError {
   if (isShortage(cause)) return new AttemptError(spawnFailure(cause, { command }));
-  const why = cause instanceof Error ? `: ${cause.message}` : '';
+  const why = cause instanceof Error ? `: ${cause.message.split('\n', 1)[0]}` : '';
   return new AttemptError({
     kind: 'spawn',
     message: `${command} was not started${why}`,

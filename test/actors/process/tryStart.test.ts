@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { execa } from 'execa';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { spawnFailure } from '../../../src/actors/process/spawnFailure.ts';
@@ -31,5 +32,16 @@ describe.runIf(process.platform === 'linux').each(shortages)('a start that the s
       reason: 'spawn-error',
       error: { facts: { kind: 'transient', code, breaker: 'ignored' } },
     });
+  });
+});
+
+describe('a start in a runtime that tells nobody of the processes it makes, as Bun', () => {
+  it('[U-12] [S-4] fails by the error of the half made process, which reaches nobody else', async () => {
+    const half = Object.assign(new EventEmitter(), { pid: undefined, stdio: [] }) as unknown as ChildProcess;
+    const started = tryStart(() => half);
+    const error = Object.assign(new Error('Executable not found in $PATH: "no-such"'), { code: 'ENOENT' });
+    // It throws where nobody listens.
+    half.emit('error', error);
+    expect('error' in started ? await started.error : undefined).toBe(error);
   });
 });
