@@ -1,5 +1,5 @@
 import { type OrderResult, notDone } from '../src/policy/face.ts';
-import { type Work, bucketOf, statement, step } from '../src/store/face.ts';
+import { type RowStep, type Work, bucketOf, statement, step } from '../src/store/face.ts';
 import { declared } from '../src/store/tables/face.ts';
 import { forgetsWords } from './forgetWords.ts';
 import { type LetterOrder, recorded, unknownText } from './letterOrder.ts';
@@ -18,10 +18,31 @@ function rowsOf(what: string, table: string, condition: string) {
   };
 }
 
-/** The same of events. @param table - as the engine calls it. */
-export function eventsIn(table: string) {
-  const marks = ['mark', 'key_mark', 'child_mark'].map((mark) => `{strpos|instr}(t.metadata, :${mark}) > 0`);
-  return rowsOf('events', table, marks.join(' OR '));
+const ofSession = ['mark', 'key_mark', 'child_mark']
+  .map((mark) => `{strpos|instr}(t.metadata, :${mark}) > 0`)
+  .join(' OR ');
+
+/** The same of events. @param table - as the engine calls it. @param where - they are, as is known before. */
+export const eventsIn = (table: string, where = 'TRUE') => rowsOf('events', table, `(${where}) AND (${ofSession})`);
+
+/**
+ * Finds the events of a session in a file before it is locked, as a gateway cannot write meanwhile and there may be very many. Of those it has seen the last
+ * is the latest of all: what came after it is looked at in the transaction.
+ */
+export function seeEvents(table: string, order: LetterOrder): RowStep {
+  const text = `CREATE TEMP TABLE unwedge_seen AS SELECT t.id FROM ${table} AS t WHERE ${ofSession}
+    UNION ALL SELECT coalesce(max(id), 0) FROM ${table}`;
+  return step(statement(`see_${table}`, columns, text), order.session, marksOf(order));
+}
+
+/** Those events, with what came since. */
+export const seenEvents = 't.id IN (SELECT id FROM unwedge_seen) OR t.id > (SELECT max(id) FROM unwedge_seen)';
+
+/** How rows name a session. */
+function marksOf({ session, at }: LetterOrder) {
+  const marks = { mark: `"session":${JSON.stringify(session)}`, keyMark: `"session_key":${JSON.stringify(session)}` };
+  const budget = bucketOf(`budget session:${session}`);
+  return { session, ...marks, childMark: JSON.stringify(`session:${session}`), budget, at };
 }
 
 const tables = declared.flatMap(([name, { session, move }]) =>
@@ -46,13 +67,12 @@ const open = statement(
  * @param more - tables that one engine alone has. @param events - whose they are.
  */
 export function* forgets(
-  { session, message: how, note, at }: LetterOrder,
+  order: LetterOrder,
   more = onServer,
   [events, isOurs]: readonly [table: string, isOurs: boolean] = ['uw.event', true],
 ): Work<OrderResult> {
-  const marks = { mark: `"session":${JSON.stringify(session)}`, keyMark: `"session_key":${JSON.stringify(session)}` };
-  const budget = bucketOf(`budget session:${session}`);
-  const row = { session, ...marks, childMark: JSON.stringify(`session:${session}`), budget, at };
+  const { session, message: how, note, at } = order;
+  const row = marksOf(order);
   const isLook = how === 'look';
   const waits = (yield step(open, session, row)).length;
   if (waits > 0 && how === '')
@@ -61,7 +81,7 @@ export function* forgets(
     );
   const said: string[] = [];
   // Before what tells of its calls is erased.
-  const quoted = isLook ? 0 : yield* forgetsWords(session, marks.mark, events, isOurs);
+  const quoted = isLook ? 0 : yield* forgetsWords(session, row.mark, events, isOurs);
   let rows = quoted;
   for (const { what, found, erased } of [...tables, ...more]) {
     const { length } = yield step(isLook ? found : erased, session, row);

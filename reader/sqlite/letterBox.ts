@@ -15,11 +15,11 @@ import {
 } from '../../src/store/sqlite/face.ts';
 import { letterBy, letterIn } from '../../src/store/tables/face.ts';
 import { step, type Work } from '../../src/store/face.ts';
-import { eventsIn, forgets, hadText } from '../forget.ts';
+import { eventsIn, forgets, hadText, seeEvents, seenEvents } from '../forget.ts';
 import { actOnLetter, letterOf, type LetterOrder, maskedEvent, unknownText } from '../letterOrder.ts';
 
-/** Largest file that is written anew to leave nothing behind, in bytes: its gateway cannot write meanwhile. */
-const mostSwept = 100_000_000;
+/** Largest file that is written anew to leave nothing behind, in bytes: one that a gateway runs on, which cannot write for some 50 ms then, and any other. */
+const mostSwept = { live: 5_000_000, left: 100_000_000 };
 /** Time that the lock of another process is waited for, in ms: nobody else waits for this one. */
 const lockWaitMs = 2000;
 
@@ -29,8 +29,8 @@ const lockWaitMs = 2000;
  * @param path - of the database, absolute.
  */
 export function orderAboutLetter(path: string, order: LetterOrder): Promise<OrderResult> {
-  const sweeps = order.order === 'forget' && order.message !== 'look';
-  return inFile(path, (database, schema) => act(database, schema, { ...order, at: Math.round(order.at) }), sweeps);
+  const work: FileWork = (database, schema) => act(database, schema, { ...order, at: Math.round(order.at) });
+  return inFile(path, work, order.order === 'forget' ? order : undefined);
 }
 
 /** Does what somebody orders, in a transaction of its own. Never rejects. @param path - of the database, absolute. */
@@ -38,11 +38,10 @@ export function writeInFile(path: string, work: () => Work<OrderResult>): Promis
   return inFile(path, (database, schema) => doWork(work(), log, database, schema));
 }
 
-async function inFile(
-  path: string,
-  work: (database: Database, schema: Schema) => OrderResult,
-  sweeps = false,
-): Promise<OrderResult> {
+type FileWork = (database: Database, schema: Schema) => OrderResult;
+
+/** @param forget - that it carries out. */
+async function inFile(path: string, work: FileWork, forget?: LetterOrder): Promise<OrderResult> {
   try {
     const found = await findDriver();
     if (!found.ok) return notDone(`${found.reason}. Fix: ${found.fix}.`);
@@ -51,10 +50,13 @@ async function inFile(
       return connection.use((database, schema) => {
         // What is erased is overwritten, in the log too as soon as nobody reads there.
         database.exec('PRAGMA secure_delete = ON');
+        if (forget !== undefined && ownsEvents(schema)) doRow(database, seeEvents(schema.eventTable, forget));
         const result = database.immediate(() => work(database, schema));
-        if (sweeps && result.ok && schema.ours && statSync(path).size <= mostSwept) sweep(database);
-        database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
-        return result;
+        const isLeft =
+          result.ok && forget !== undefined && forget.message !== 'look' && !swept(path, database, schema, forget);
+        // Nobody waits for the copying of the first.
+        for (const mode of ['PASSIVE', 'TRUNCATE']) database.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
+        return isLeft ? { ...result, text: `${result.text} ${copiesLeft}` } : result;
       });
     } finally {
       connection.close();
@@ -64,12 +66,22 @@ async function inFile(
   }
 }
 
-/** Pages hold copies of rows that have moved to others. Where it cannot be done now the rows are gone all the same. */
-function sweep(database: Database): void {
+const copiesLeft =
+  'Free parts of the file may still hold copies: `VACUUM` by `sqlite3`, while no gateway runs, ends that.';
+
+/** Pages hold copies of rows that have moved to others. @returns false where it is not done now: the rows are gone all the same. */
+function swept(path: string, database: Database, schema: Schema, { dead }: LetterOrder): boolean {
+  const isLive = database
+    .prepare('SELECT id FROM unwedge_runtimes')
+    .all()
+    .some(({ id }) => !dead.has(String(id)));
+  if (!schema.ours || statSync(path).size > mostSwept[isLive ? 'live' : 'left']) return false;
   try {
     database.exec('PRAGMA temp_store = MEMORY; VACUUM');
+    return true;
   } catch {
     // A writer was faster.
+    return false;
   }
 }
 
@@ -93,9 +105,8 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
         ? hadText('A gateway')
         : 'The gateway that has the session runs and does not answer: nothing can be done about it from outside.',
     );
-  // Those in a table of somebody else are theirs.
-  const isOurs = schema.ours || schema.eventTable !== 'events';
-  const more = isOurs ? [eventsIn(schema.eventTable)] : [];
+  const isOurs = ownsEvents(schema);
+  const more = isOurs ? [eventsIn(schema.eventTable, seenEvents)] : [];
   if (isForgotten) return doWork(forgets(order, more, [schema.eventTable, isOurs]), log, database, schema);
   const named = messageNamed(message, session);
   if (named === undefined || 'mail' in named) return notDone(noLetter(message));
@@ -103,6 +114,9 @@ function act(database: Database, schema: Schema, order: LetterOrder): OrderResul
   if (row === undefined) return notDone(noLetter(message));
   return doWork(actOnLetter(order, letterOf(letterIn(row))), log, database, schema);
 }
+
+/** Events in a table of somebody else are theirs. */
+const ownsEvents = ({ ours, eventTable }: Schema): boolean => ours || eventTable !== 'events';
 
 /** Tells whether a runtime that may live has the session: one that is entered, and was not found dead. */
 function isOwned(database: Database, owner: unknown, dead: ReadonlySet<string>): boolean {

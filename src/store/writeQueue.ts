@@ -8,8 +8,8 @@ import type { StoreOutage } from '../policy/records/storeOutage.ts';
 const maxQueued = 10_000;
 /** Time that a lock of another process is waited for before the store counts as degraded, in ms. */
 const lockPatienceMs = 5_000;
-/** First wait for a lock, in ms; doubles to a tenth of the patience. */
-const lockRetryMs = 50;
+/** First wait for a lock, in ms; each is half as long again, up to a tenth of the patience. */
+const lockRetryMs = 10;
 /** Interval at which a degraded store is tried again, in ms. */
 const retryMs = 1_000;
 
@@ -183,7 +183,7 @@ export class WriteQueue<W extends Write> {
     this.#busySince ??= clock.now();
     const patient = trouble.busy && this.#outage === undefined && clock.now() - this.#busySince < lockPatienceMs;
     if (!patient && this.#outage === undefined) this.#degrade(trouble);
-    this.#retryIn(patient ? Math.min(lockRetryMs * 2 ** this.#busyTries++, lockPatienceMs / 10) : retryMs);
+    this.#retryIn(patient ? Math.min(lockRetryMs * 1.5 ** this.#busyTries++, lockPatienceMs / 10) : retryMs);
   }
 
   #retryIn(delayMs: number): void {

@@ -14,6 +14,8 @@ const takes = [20, 500, 1100];
 const options = ['--name', 'late', '--call-timeout', '300ms', '--retry', 'never'];
 /** Limits of the client itself: above that of the proxy, and below it. */
 const clientLimits = [20_000, 20_000, 150];
+/** Times in ms after which a client asks again: what comes meanwhile finds nobody who waits. */
+const pauses = [30, 400];
 /** A question that has no end in so long hangs, in ms. */
 const patienceMs = 60_000;
 
@@ -105,7 +107,7 @@ class Asker {
 
   /** Asks a question until it has an end, as an agent does that is told to. */
   async #end(question, ms, timeout) {
-    const { told } = this.#about;
+    const { told, below } = this.#about;
     for (let time = 0; time < 40; time++) {
       const connection = this.name;
       const askedAt = Date.now();
@@ -128,7 +130,7 @@ class Asker {
           return;
         }
       }
-      await wait(30);
+      await wait(pauses[below(pauses.length)]);
     }
   }
 

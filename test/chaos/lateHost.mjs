@@ -7,7 +7,13 @@ import { createGateway } from '../../dist/index.js';
 
 const [, , store, url, journal] = process.argv;
 const gateway = createGateway({ store, control: false });
-gateway.mcpServer('late', { url, policy: { attemptMs: 150, overallMs: 150, maxAttempts: 1 } });
+// It is asked again and again, and takes longer than its limit: neither is to end what is looked at.
+const breaker = { consecutiveFailures: 1_000_000, minimumAttempts: 50, failureRatio: 1, windowMs: 1000 };
+gateway.mcpServer('late', {
+  url,
+  policy: { limits: { attemptMs: 150, overallMs: 150 }, retry: { maxAttempts: 1 }, breaker },
+  tools: { work: { repeats: 'allowed' } },
+});
 const ids = ['s-0', 's-1'];
 for (const id of ids) {
   gateway.session(id, {
@@ -20,7 +26,8 @@ for (const id of ids) {
         const result = await turn.tool('late', 'work', { question, ms });
         note(result);
         if (result.keptUntil === undefined && !(result.outcome === 'not_started' && result.retryable)) break;
-        await wait(50);
+        // What comes meanwhile finds nobody who waits.
+        await wait(time % 2 === 0 ? 400 : 50);
       }
       process.stdout.write(`processed ${key}\n`);
     },

@@ -1,6 +1,6 @@
 /** A death that was this long ago may not have been noticed when a question was asked, in ms. */
 const unnoticedMs = 1000;
-/** An end that is this close to a limit of the client's may have crossed its cancel, in ms. */
+/** A cancel may meet an end on its way for so long, in ms, where the machine is busy. */
 const crossingMs = 250;
 
 /**
@@ -18,23 +18,28 @@ export function judgeLate({ told, lines, deaths }) {
   const counted = new Set();
   for (const { connection, question, askedAt, at, run, late, kept, gaveUp, outcome } of told) {
     const about = `${question} of ${connection}`;
-    const course = courses.get(about) ?? { since: askedAt, gaveUpAt: [] };
+    const course = courses.get(about) ?? { since: askedAt, told: [] };
     courses.set(about, course);
-    if (gaveUp) course.gaveUpAt.push(at);
-    if (kept || gaveUp) continue;
-    courses.delete(about);
+    course.told.push({ at, gaveUp });
     const ofConnection = deaths.filter((each) => each.connection === undefined || each.connection === connection);
     const own = [...runs.values()].filter(
       (one) => one.connection === connection && one.question === question && one.at >= course.since && one.at < at,
     );
-    const crossed = (one, next) =>
-      course.gaveUpAt.some(
-        (gave) =>
-          gave <= next.at &&
-          [one.endedAt, ...ofConnection.map((each) => each.at)].some((end) => Math.abs(gave - end) < crossingMs),
+    // The call that was to hear of the end gave up: that was on its way.
+    const crossed = (one, next) => {
+      const end = Math.min(
+        one.endedAt ?? Infinity,
+        ...ofConnection.map((each) => each.at).filter((dead) => dead > one.at),
       );
-    if (own.some((one, index) => index > 0 && !crossed(own[index - 1], one)))
+      const hears = course.told.find((each) => each.at >= end - crossingMs);
+      return hears?.gaveUp === true && hears.at <= next.at;
+    };
+    if (!course.isTold && own.some((one, index) => index > 0 && !crossed(own[index - 1], one))) {
+      course.isTold = true;
       violations.push(`${about} was made ${own.length} times before it had an end`);
+    }
+    if (kept || gaveUp) continue;
+    courses.delete(about);
     if (run === undefined) {
       sums.lost++;
       const death = ofConnection.find(

@@ -52,6 +52,11 @@ describe('the judge of late answers', () => {
       [begun('r1', 10), begun('r2', 450), ended('r2', 980)],
       [{ at: 310 }],
     ],
+    [
+      'was made 2 times',
+      [asks(0, 150, { gaveUp: true }), asks(180, 330, { gaveUp: true })],
+      [...once, begun('r2', 190), ended('r2', 780)],
+    ],
     ['was given to', [asks(0, 600, { run: 'r1' }), asks(630, 640, { run: 'r1', late: true })], once],
     ['of before it was asked', [asks(0, 400, lost), asks(430, 600, { run: 'r1' })], once, [{ at: 390 }]],
     ['the answer of c1-1', [asks(0, 600, { run: 'r1' })], [begun('r1', 10, 'c1-1'), ended('r1', 500)]],

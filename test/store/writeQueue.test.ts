@@ -96,6 +96,19 @@ describe.skipIf(!hasSqlite)('a locked store', () => {
     },
   );
 
+  it.each([20, 90, 400])(
+    '[O-1] waits for a lock of %i ms at most half as long again as that lasts',
+    async (lastsMs) => {
+      const { store, path, clock } = await startStore();
+      const holder = lock(path);
+      recordMany(store, 1);
+      await clock.advance(lastsMs);
+      holder.exec('COMMIT');
+      await clock.advance(lastsMs / 2 + 10);
+      expect(storedCalls(path)).toEqual(['call-0']);
+    },
+  );
+
   it('[O-1] is degraded when the lock lasts 5 s, not before', async () => {
     const { store, path, clock } = await startStore();
     lock(path);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type SessionOptions } from '../../../src/index.ts';
@@ -157,6 +157,22 @@ describe('unwedge forget', () => {
       ['+4179', 0],
     ]);
     expect(bytes.includes('other')).toBe(true);
+  });
+
+  it('[G-18] [I-1] has no gateway wait while a file of more than 5 MB is written anew: then it says that copies may be left', async () => {
+    const { gateway, session, other, run, store } = await startSpoken(() => undefined);
+    const large = (text: string) => ({ kind: 'user', text: text.repeat(100_000) });
+    for (let number = 0; number < 8; number++) await other.send(large('0123456789'));
+    await session.send({ kind: 'user', text: planted });
+    await gateway.store?.flush();
+    expect((await run('forget', name, '--yes')).stdout).toMatch(
+      /Free parts of the file .* `VACUUM` .* while no gateway runs/,
+    );
+    await gateway.stop();
+    const before = statSync(store).size;
+    expect(before).toBeGreaterThan(5_000_000);
+    expect((await run('forget', 'other', '--yes')).stdout).not.toContain('Free parts');
+    expect(statSync(store).size).toBeLessThan(before / 10);
   });
 
   it('[G-18] [G-17] refuses one for which a person is asked, unless it is closed: then nobody is asked any more', async () => {
