@@ -130,10 +130,10 @@ function describe(
   if (view.integrations.length === 0 && !hasFailed) parts.push(prose(emptyText));
   else if (view.integrations.length > 0)
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
-  const rated = view.integrations.flatMap(({ integration, live: each }) => rateLine(integration, each));
-  if (rated.length > 0) parts.push(`${rated.join('\n')}\n`);
-  const abandoned = view.integrations.flatMap(({ integration, live: each }) => abandonedLine(integration, each));
-  if (abandoned.length > 0) parts.push(abandoned.map(prose).join(''));
+  for (const lineOf of [rateLine, abandonedLine, keptLine]) {
+    const lines = view.integrations.flatMap(({ integration, live: each }) => lineOf(integration, each));
+    if (lines.length > 0) parts.push(lines.map(prose).join(''));
+  }
   const groups = live.flatMap(({ runtime, answer }) =>
     (answer?.groups ?? []).map((each) => groupLine(each, runtime.pid)),
   );
@@ -219,6 +219,18 @@ function abandonedLine(integration: string, live: IntegrationView['live']): read
   if (count === 0) return [];
   const [runs, is] = count === 1 ? ['runs', 'it ignores its'] : ['run', 'they ignore their'];
   return [`${counted(count, 'abandoned attempt')} of ${sanitize(integration)} still ${runs}: ${is} signal`];
+}
+
+/** What is kept for the next equal call is in flight no more, either. */
+function keptLine(integration: string, live: IntegrationView['live']): readonly string[] {
+  const all = live.flatMap(({ kept }) => kept ?? []);
+  if (all.length === 0) return [];
+  const of = (which: 'pending' | 'finished') => all.reduce((count, each) => count + each[which], 0);
+  const counts = (['finished', 'pending'] as const).filter((which) => of(which) > 0);
+  const told = counts.map((which) => counted(of(which), `${which} late answer`)).join(' and ');
+  const until = new Date(Math.max(...all.map((each) => each.until))).toISOString().slice(11, 19);
+  const are = of('pending') + of('finished') === 1 ? 'is' : 'are';
+  return [`${told} of ${sanitize(integration)} ${are} kept until ${until} UTC: the same call gets it`];
 }
 
 function groupLine({ group, integrations }: LiveGroup, pid: number): string {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HandshakeFiles } from '../../proxy/wire/handshakeFiles.ts';
 import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/face.ts';
@@ -95,7 +96,7 @@ interface OnStdin {
 async function serveOne(options: McpProxyOptions, prepared: PreparedMcp, noCache: boolean): Promise<OnStdin> {
   const { registry, storePath, voice, logger } = prepared;
   const { name } = options;
-  await startRegistry(registry, logger, { storeLater: !(mayHaveOrphans(storePath) || registry.runtime.inbox) });
+  await startRegistry(registry, logger, { storeLater: !needsStore([options], prepared) });
   const { secrets } = prepared.checked;
   const handshakes = handshakesOf(options, { storePath, secrets, noCache });
   const { stdin: input, stdout: output } = process;
@@ -111,10 +112,16 @@ async function serveOne(options: McpProxyOptions, prepared: PreparedMcp, noCache
   return { methods, ended: proxy.ended, storeAfter: proxy.served };
 }
 
+/** Tells whether the store is to be open before the first call: what a process left that died is known then. A remote server leaves no mark beside a file. */
+function needsStore(servers: readonly McpProxyOptions[], { storePath, registry }: PreparedMcp): boolean {
+  const isRemote = servers.some(({ remote }) => remote !== undefined) && existsSync(storePath);
+  return isRemote || mayHaveOrphans(storePath) || registry.runtime.inbox !== undefined;
+}
+
 /** Several servers as one. */
 async function serveSeveral(served: Served, prepared: PreparedMcp): Promise<OnStdin> {
   const { open, methods } = (await import('./serving.ts')).openServed(served, prepared, true);
-  await prepared.registry.start({ storeLater: prepared.registry.runtime.inbox === undefined });
+  await prepared.registry.start({ storeLater: !needsStore(served.servers, prepared) });
   return { methods, ended: open({ input: process.stdin, output: process.stdout }) };
 }
 

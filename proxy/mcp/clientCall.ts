@@ -49,8 +49,6 @@ export class ClientCall implements Asker {
   late: McpAnswer | undefined = undefined;
   /** The client waits for it no longer. */
   cancelled = false;
-  /** Wall time in ms since the epoch up to which it is kept, once its limit has passed: for as long as its question is open. */
-  keptUntil: number | undefined = undefined;
   /** Ends the work of the attempt. */
   settle: ((answer: McpAnswer) => void) | undefined = undefined;
   reject: ((error: Error) => void) | undefined = undefined;
@@ -77,8 +75,8 @@ export class ClientCall implements Asker {
     line: Uint8Array,
     startedAt: number,
     effectOfTool: (tool: string) => Effect | undefined,
-    deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void,
-    inBatch: boolean,
+    inBatch = false,
+    deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void = () => undefined,
   ) {
     this.request = { id, key, method, params };
     const name = method === 'tools/call' ? params['name'] : undefined;
@@ -170,7 +168,7 @@ export class ClientCall implements Asker {
     // A second server begins to count anew; what the client sees must not go back.
     const isNews = typeof progress !== 'number' || progress > this.#progress;
     if (typeof progress === 'number' && isNews) this.#progress = progress;
-    return isNews && this.keptUntil === undefined;
+    return isNews && !this.delivered;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Outcome,
   mayRepeat,
 } from '../../src/policy/failures/face.ts';
+import type { Effect } from '../../src/policy/face.ts';
 import { TurnoverMap } from './turnoverMap.ts';
 import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
@@ -29,7 +30,7 @@ export interface ClientCallsHost {
   /** The client's own handshake was written: what it wrote after it may follow, before the calls that wait as well. */
   shookHands(): void;
   /** Gives the client the answer of the server. */
-  deliver(call: ClientCall, line: Line, answer: McpAnswer): void;
+  readonly deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;
   /** Gives the client an answer that its server gave to another call, or that was found out. @param how - it is known, in words. */
   found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
   /** Gives the client an answer of ours. @param task - that it is told of in its place. */
@@ -60,8 +61,6 @@ export class ClientCalls {
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
-  /** Calls whose limit has passed, while their work went on. */
-  #kept: ClientCall[] = [];
   #refusal: FailureFacts | undefined = undefined;
 
   constructor(scope: ProxyScope, host: ClientCallsHost) {
@@ -80,8 +79,7 @@ export class ClientCalls {
       },
       settled: () => call.letGo(),
     }));
-    const settingsOf = (call: ClientCall): ReturnType<ClientSettings['of']> => this.#settings.of(call);
-    this.#keptTasks = new KeptTasks(scope, { path: host.path, kept: () => this.kept, settingsOf });
+    this.#keptTasks = new KeptTasks(scope, host.path, this.#settings);
   }
 
   get size(): number {
@@ -97,15 +95,6 @@ export class ClientCalls {
     return this.#handshakes.has(row);
   }
 
-  /** Calls that have ended for the client and whose work goes on. */
-  get kept(): readonly ClientCall[] {
-    const now = this.#scope.clock.wallNow();
-    this.#kept = this.#kept.filter(
-      ({ question, task, keptUntil = now }) => (question ?? task) !== undefined && keptUntil > now,
-    );
-    return this.#kept;
-  }
-
   *all(): Iterable<ClientCall> {
     for (const calls of this.#inFlight.values()) yield* calls;
   }
@@ -114,14 +103,8 @@ export class ClientCalls {
   start(request: McpRequest, line: Uint8Array, inBatch = false): void {
     if (this.#keptTasks.answers(request)) return;
     const { clock } = this.#scope;
-    const call = new ClientCall(
-      request,
-      line,
-      clock.now(),
-      (tool) => this.#rules.effectOf(tool),
-      (answered, answerLine, answer) => this.#host.deliver(answered, answerLine, answer),
-      inBatch,
-    );
+    const effectOf = (tool: string): Effect | undefined => this.#rules.effectOf(tool);
+    const call = new ClientCall(request, line, clock.now(), effectOf, inBatch, this.#host.deliver);
     const others = this.#inFlight.get(request.key);
     if (others === undefined) this.#inFlight.set(request.key, [call]);
     else others.push(call);
@@ -288,23 +271,14 @@ export class ClientCalls {
 
   #settled(call: ClientCall, outcome: Outcome<McpAnswer>): void {
     const { key, method } = call.request;
-    const all = this.#inFlight.get(key) ?? [];
-    if (all.length <= 1) this.#inFlight.delete(key);
-    else {
-      this.#inFlight.set(
-        key,
-        all.filter((other) => other !== call),
-      );
-    }
+    const others = this.#inFlight.get(key)?.filter((other) => other !== call) ?? [];
+    if (others.length === 0) this.#inFlight.delete(key);
+    else this.#inFlight.set(key, others);
     this.#size--;
     call.trace?.ended(outcome);
     if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
-    if (!outcome.ok && outcome.failure.kept !== undefined && (call.question ?? call.task) !== undefined) {
-      call.keptUntil = outcome.failure.kept.until;
-      this.#kept = [...this.kept, call];
-    }
     if (!call.delivered && !call.cancelled) {
       call.delivered = true;
       if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { CallPath, CallSettings } from '../../src/calls/face.ts';
+import type { CallPath } from '../../src/calls/face.ts';
 import { canonicalJson } from '../../src/policy/text/face.ts';
 import { type Failure, type FailureFacts, type Outcome, syntheticResult } from '../../src/policy/failures/face.ts';
 import { rpcErrors, rpcLine } from '../../src/protocol/face.ts';
 import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { ClientCall } from './clientCall.ts';
+import type { ClientSettings } from './proxyRules.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { knowsTasks } from './toolTasks.ts';
 
@@ -20,12 +21,6 @@ interface KeptTask {
 type OwnRow = NonNullable<ClientCall['row']>;
 type Give = (answer: object) => void;
 
-interface KeptTasksHost {
-  readonly path: CallPath<ClientCall, McpAnswer>;
-  readonly kept: () => readonly ClientCall[];
-  readonly settingsOf: (call: ClientCall) => CallSettings<ClientCall, McpAnswer>;
-}
-
 /** Tasks that are known; of more the oldest are forgotten. */
 const mostTasks = 100;
 const pollMs = 1000;
@@ -36,7 +31,8 @@ const handedOut = 'its result was handed out already, and is not kept';
 /** Calls that are kept, for a client that knows tasks: each is one, whose result is handed out once, as the late answer that it is (P-10). */
 export class KeptTasks {
   readonly #scope: ProxyScope;
-  readonly #host: KeptTasksHost;
+  readonly #path: CallPath<ClientCall, McpAnswer>;
+  readonly #settings: Pick<ClientSettings, 'of'>;
   readonly #tasks = new Map<string, KeptTask>();
   /** Begins the ids of this connection, which nobody else can guess. */
   readonly #prefix = `unwedge-task-${randomUUID()}-`;
@@ -44,16 +40,17 @@ export class KeptTasks {
   readonly #asking = new Map<string, OwnRow>();
   #last = 0;
 
-  constructor(scope: ProxyScope, host: KeptTasksHost) {
+  constructor(scope: ProxyScope, path: CallPath<ClientCall, McpAnswer>, settings: Pick<ClientSettings, 'of'>) {
     this.#scope = scope;
-    this.#host = host;
+    this.#path = path;
+    this.#settings = settings;
   }
 
   /** Makes a task of a call whose limit has passed. @returns the answer to it; undefined where its work is not kept, or its client knows no tasks. */
   begin(call: ClientCall, { kept }: Failure): string | undefined {
     const { modern, asTask, request } = call;
     if (kept === undefined || !(modern ? knowsTasks(call) : asTask)) return undefined;
-    const work = this.#host.kept().find((each) => keyOf(each) === keyOf(call)) ?? call;
+    const work = this.#path.keptInputs.find((each) => keyOf(each) === keyOf(call)) ?? call;
     const known = [...this.#tasks.values()].find((task) => task.call === work && task.ended === undefined);
     const createdAt = new Date(this.#scope.clock.wallNow()).toISOString();
     const task = known ?? { id: `${this.#prefix}${++this.#last}`, call: work, createdAt, ttlMs: kept.forMs };
@@ -80,25 +77,23 @@ export class KeptTasks {
   /** The client waits for an answer no longer: the result is still to be had. */
   letGo(key: string): void {
     const row = this.#asking.get(key);
-    if (this.#asking.delete(key) && row !== undefined) this.#host.path.end(row, leftAlone);
+    if (this.#asking.delete(key) && row !== undefined) this.#path.end(row, leftAlone);
   }
 
   #get(key: string, task: KeptTask, give: Give): void {
     const { call, ended } = task;
     const tell = (status: string, more = {}): void => give({ result: { ...this.#told(task, status), ...more } });
-    if (ended === 'cancelled' || this.#host.kept().includes(task.call)) tell(ended ?? 'working');
+    if (ended === 'cancelled' || this.#path.keptInputs.includes(task.call)) tell(ended ?? 'working');
     else if (call.modern) this.#take(key, task, give, (end) => tell('result' in end ? 'completed' : 'failed', end));
     else tell(call.late === undefined ? 'failed' : 'completed', ended && { statusMessage: handedOut });
   }
 
   #cancelled(task: KeptTask): object {
-    const isWorking = task.ended === undefined && this.#host.kept().includes(task.call);
+    const isWorking = task.ended === undefined && this.#path.keptInputs.includes(task.call);
     if (isWorking) {
       task.ended = 'cancelled';
-      this.#host.path.end(
-        this.#again(task.call, () => undefined),
-        calledOff,
-      );
+      const row = this.#again(task.call, () => undefined);
+      this.#path.end(row, calledOff);
     }
     if (task.call.modern) return { result: { resultType: 'complete' } };
     return isWorking ? { result: this.#told(task, 'cancelled') } : refused('it has ended already');
@@ -123,21 +118,13 @@ export class KeptTasks {
   /** Asks for the late answer of a call as an equal one does, but has nothing begun. */
   #again({ request, effect }: ClientCall, settled: (outcome: Outcome<McpAnswer>) => void, key?: string): OwnRow {
     const { clock, settings } = this.#scope;
-    const { path, settingsOf } = this.#host;
     const own = { kind: 'request', ...request, id: this.#scope.nextId() } as const;
-    const call = new ClientCall(
-      own,
-      new Uint8Array(),
-      clock.now(),
-      () => effect,
-      () => undefined,
-      false,
-    );
+    const call = new ClientCall(own, new Uint8Array(), clock.now(), () => effect);
     call.refusal = noMore;
     const retry = { ...settings.policy.retry, maxAttempts: 1 };
     const limits = { idleMs: longMs, attemptMs: longMs, overallMs: longMs };
-    const row = path.start(call, { ...settingsOf(call), ...limits, retry, isPart: true }, settled);
-    if (row.waiting !== 'reconciling') path.end(row, noMore);
+    const row = this.#path.start(call, { ...this.#settings.of(call), ...limits, retry, isPart: true }, settled);
+    if (row.waiting !== 'reconciling') this.#path.end(row, noMore);
     else if (key !== undefined) this.#asking.set(key, row);
     return row;
   }

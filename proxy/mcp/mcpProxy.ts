@@ -16,6 +16,7 @@ import { FromServer } from './fromServer.ts';
 import { Elicitations } from './elicitations.ts';
 import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
+import { takeUpKept } from './keptBefore.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
 import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
 import { Repetition } from './repetition.ts';
@@ -138,13 +139,13 @@ export class McpProxy implements Part {
     this.#server = this.#createServer(around.startFailed);
     this.#unreadInput = watchUnreadInput({ clock, limitMs: idleMs, suspect: () => this.#server.hangWatch.suspect() });
     this.#pipe = this.#startPipe(around);
+    void takeUpKept(scope, this.path);
   }
 
   get pending(): PendingCalls {
-    const { name, clock, wire } = this.#scope;
-    const refused = this.#refused;
-    const calls = [...this.#calls.all(), ...this.#calls.kept];
-    return { name, calls, clock, path: this.path, pid: wire?.relay.pid, refused };
+    const { name, session, clock, wire } = this.#scope;
+    const [calls, refused] = [[...this.#calls.all()], this.#refused];
+    return { name, session, calls, clock, path: this.path, pid: wire?.relay.pid, refused };
   }
 
   /** Nothing is taken from the client any more, and a server that still runs has had its time to end. */
@@ -255,14 +256,7 @@ export class McpProxy implements Part {
   /** A call that a rule keeps from the server, is answered and told, and is none of the integration's. */
   #refuseByRule(request: McpRequest, facts: FailureFacts): void {
     const { name: integration, clock } = this.#scope;
-    const call = new ClientCall(
-      request,
-      nothing,
-      clock.now(),
-      () => undefined,
-      () => undefined,
-      false,
-    );
+    const call = new ClientCall(request, nothing, clock.now(), () => undefined);
     const failure: Failure = { ...facts, integration, attempts: 0, retryable: false };
     this.#failed(call, failure);
     this.#refuse(call, failure, 0, undefined);

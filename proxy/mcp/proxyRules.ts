@@ -56,14 +56,7 @@ export class ProxyRules {
     const params = { ...record.requestParams, name: tool, arguments: input ?? {} };
     const line = Buffer.from(requestLine(id, method, params));
     const request = { kind: 'request', id, key: `s${id}`, method, params } as const;
-    const call = new ClientCall(
-      request,
-      line,
-      clock.now(),
-      () => 'readOnly',
-      () => undefined,
-      false,
-    );
+    const call = new ClientCall(request, line, clock.now(), () => 'readOnly');
     const ownLimits = settings.limitsOf(method, tool);
     const asked: CallSettings<ClientCall, McpAnswer> = {
       ...ownLimits,

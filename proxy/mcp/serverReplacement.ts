@@ -21,7 +21,7 @@ interface Inheritance {
   readonly requests: ServerRequests;
   readonly fromClient: FromClient;
   readonly announcements: Announcements;
-  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'crashed' | 'restarted'>;
+  readonly path: Pick<CallPath<ClientCall, McpAnswer>, 'crashed' | 'restarted' | 'keptInputs'>;
   readonly pipe: () => Pick<McpClientPipe, 'isFull' | 'release'>;
   /** Told when what the server is owed may have changed. */
   readonly changed: () => void;
@@ -81,7 +81,7 @@ export class ServerReplacement {
     // A task that goes on is asked for again, and lost nothing.
     const isLost = (call: ClientCall): boolean =>
       call.question?.open === true || (call.task !== undefined && !calls.goesOn(call));
-    const asked = wire === undefined ? [] : [...calls.all(), ...calls.kept];
+    const asked = wire === undefined ? [] : [...calls.all(), ...path.keptInputs];
     const inFlight = asked.filter(isLost);
     // Calls that found out have been given up by now; the server took them with it all the same.
     if (facts.reason === 'hang') inFlight.unshift(...silent);

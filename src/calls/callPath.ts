@@ -106,6 +106,22 @@ export class CallPath<I, O> extends PlainCalls<I, O> implements Drainable {
     return failure;
   }
 
+  /** What was asked for by calls that have ended, and whose work goes on as it is kept. */
+  get keptInputs(): readonly I[] {
+    return this.state.kept.list().map(({ call }) => call.input);
+  }
+
+  /** Late answers that nobody has been given, and when the last is kept no longer, as wall time in ms since the epoch; undefined where there are none. */
+  get keptAnswers(): { readonly pending: number; readonly finished: number; readonly until: number } | undefined {
+    const { kept, openEffects, options } = this.state;
+    const now = this.now();
+    const pending = kept.list().map(({ givenUp }) => givenUp?.due ?? now);
+    const finished = openEffects.answersUntil(now);
+    if (pending.length + finished.length === 0) return undefined;
+    const until = Math.round(options.clock.wallNow() + Math.max(...pending, ...finished) - now);
+    return { pending: pending.length, finished: finished.length, until };
+  }
+
   /** Tells what goes on of a session's calls, as it is kept. */
   keptWhy(session: string): readonly KeptWhy[] {
     return this.state.kept.why(session).map((each) => ({ integration: this.name, ...each }));

@@ -99,9 +99,8 @@ export class StartSteps<I, O> {
     return key !== undefined && openEffects.knows(session, tool, key);
   }
 
-  /** Takes up what is known of a call that an earlier process had kept. @param asked - what it asked for. */
-  restoreKept(session: string, { tool, input }: Asked, known: Remembered): void {
-    const key = inputKeyOf(tool, input);
+  /** Takes up what is known of a call that an earlier process had kept. @param key - its {@link inputKeyOf}. */
+  restoreKept(session: string, key: string | undefined, known: Remembered): void {
     const { openEffects } = this.#state;
     if (key !== undefined && !openEffects.knowsKept(session, known.kept?.id ?? ''))
       openEffects.remember(session, key, known);

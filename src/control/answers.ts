@@ -2,6 +2,7 @@ import type { Stopping } from '../calls/draining.ts';
 import type { Comeback } from '../calls/outage.ts';
 import type { StoreOutage } from '../policy/records/storeOutage.ts';
 import type { BreakerHandle } from '../calls/integration.ts';
+import type { CallPath } from '../calls/callPath.ts';
 import type { OpenToolCircuit } from '../calls/circuit/toolCircuits.ts';
 import type { RateWait } from '../calls/rates/rateBucket.ts';
 import { done, type BudgetAnswer } from '../policy/operatorOrder.ts';
@@ -22,6 +23,8 @@ export interface LiveIntegration {
   readonly pendingLong?: number | undefined;
   /** Attempts that were given up and whose work goes on all the same: it ignores its signal. They are not in flight. @defaultValue 0 */
   readonly abandoned?: number | undefined;
+  /** Calls past their limit whose answers are kept for an equal call, and until when at most, as wall time in ms since the epoch. @defaultValue none */
+  readonly kept?: CallPath<unknown, unknown>['keptAnswers'];
   /** Time in ms from now until the next call probes an open circuit; absent while it is held open. */
   readonly probeInMs?: number | undefined;
   /** For how long its server asked not to be called, in ms from now. @defaultValue it did not */
@@ -177,6 +180,7 @@ const isIntegration = shape({
   waiting: number,
   pendingLong: maybe(number),
   abandoned: maybe(number),
+  kept: missingOr(shape({ pending: number, finished: number, until: number })),
   probeInMs: maybe(number),
   pausedForMs: maybe(number),
   tools: missingOr(all(shape({ tool: text, circuit: text, probeInMs: maybe(number) }))),

@@ -14,6 +14,7 @@ export { type Observed, registryOf, withRegistry } from './registryOf.ts';
 export { remoteServer } from './remoteServer.ts';
 export type { Part, Runtime } from './runtime.ts';
 export type { StartOptions } from './runtimeLife.ts';
+export { seeRuns } from './seeRuns.ts';
 export { type CheckedGatewayOptions, type GatewayOptions, checkGatewayOptions } from './runtimeOptions.ts';
 export { superviseIntegration } from './superviseIntegration.ts';
 export { loopClock, systemClock } from './systemClock.ts';

@@ -10,6 +10,7 @@ import { canonicalJson } from '../policy/text/canonicalJson.ts';
 import { boundedJson, boundedText, fromJson } from '../policy/text/storedJson.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
 import type { Asked, Asking, Inbox } from '../sessions/inbox.ts';
+import type { QuestionPlace } from '../sessions/questions.ts';
 import { newWaiter } from '../store/askers.ts';
 import { deliveryKeys, isHttp } from './alertOptions.ts';
 
@@ -79,6 +80,8 @@ interface Waiting {
 /** The inbox of a runtime: puts each question, and waits for its row to end, whoever ends it. */
 export class StoredInbox implements Inbox {
   readonly overallMs: number;
+  /** Tells where a session is in its turn; undefined where none is under way. */
+  placeOf: (session: string) => QuestionPlace | undefined = () => undefined;
   readonly #scope: InboxScope;
   readonly #waiting = new Set<Waiting>();
   #timer: Timer | undefined = undefined;
@@ -88,16 +91,20 @@ export class StoredInbox implements Inbox {
     this.overallMs = overallMs;
   }
 
-  async ask({
-    place,
-    lasts = place !== undefined,
-    overallMs = this.overallMs,
-    form,
-    handler,
-    signal,
-    kept: told,
-    ...given
-  }: Asking): Promise<Asked> {
+  /** In a turn of its session a question has its place there, and the watchdog of that waits for a person. */
+  async ask(asking: Asking): Promise<Asked> {
+    const { session, asker, what, detail } = asking;
+    const turn = session === undefined ? undefined : this.placeOf(session);
+    const release = turn?.hold();
+    const place = asking.place ?? (turn && [...turn.of, turn.count([asker, what, detail])]);
+    const asked = await this.#ask({ ...asking, place });
+    release?.();
+    return asked;
+  }
+
+  async #ask(asking: Asking): Promise<Asked> {
+    const { place, lasts = place !== undefined, overallMs = this.overallMs, ...rest } = asking;
+    const { form, handler, signal, kept: told, ...given } = rest;
     const { clock, bus, redact, records, isRunning } = this.#scope;
     if (!isRunning() || this.#waiting.size >= mostWaiting) return unkept;
     const id = crypto.randomUUID().replaceAll('-', '').slice(0, 20);

@@ -3,7 +3,6 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { identify, type ProcessWorld } from '../actors/process/processIdentity.ts';
 import { circuitOf } from '../calls/integration.ts';
-import type { CallPath } from '../calls/callPath.ts';
 import type { LiveSelf, LiveStatus } from '../control/answers.ts';
 import type { ControlServer } from '../control/server.ts';
 import type { Methods } from '../control/serveClient.ts';
@@ -16,7 +15,7 @@ import { say } from '../policy/text/logger.ts';
 import { checkName } from '../policy/options/options.ts';
 import { isShared, takeOffDied } from './diedRuns.ts';
 import type { LiveRun } from './keptSessions.ts';
-import type { Runtime } from './runtime.ts';
+import type { RegisteredPath, Runtime } from './runtime.ts';
 import type { Session } from '../sessions/session.ts';
 import { renewEveryMs, type RuntimeRow } from '../store/runtimes.ts';
 import type { StoreOutage } from '../policy/records/storeOutage.ts';
@@ -122,21 +121,15 @@ const unseen: ProcessWorld = { entries: [], boot: '', namespace: '' };
 
 /** Gives what `status` answers for these integrations and sessions. */
 export function liveStatus(
-  paths: Iterable<
-    Pick<CallPath<unknown, unknown>, 'name' | 'link' | 'stats' | 'rateWait' | 'pendingLong' | 'comeback' | 'openTools'>
-  >,
+  paths: Iterable<RegisteredPath>,
   sessions: Iterable<Pick<Session, 'id' | 'state' | 'waiting'> & Partial<Pick<Session, 'heldElsewhere'>>>,
   clock: Clock,
-  {
-    stop,
-    outage,
-  }: {
-    readonly stop?: Pick<DrainOrder, 'since' | 'until'> | undefined;
-    readonly outage?: StoreOutage | undefined;
-  } = {},
+  stop: Pick<DrainOrder, 'since' | 'until'> | undefined,
+  outage: StoreOutage | undefined,
 ): LiveStatus {
   const now = clock.now();
-  const integrations = [...paths].map(({ name, link, stats, rateWait, pendingLong, comeback, openTools }) => {
+  const integrations = [...paths].map((path) => {
+    const { name, link, stats, rateWait, pendingLong, comeback, openTools, keptAnswers } = path;
     const circuit = circuitOf(link);
     return {
       integration: name,
@@ -146,6 +139,7 @@ export function liveStatus(
       waiting: stats.waiting,
       ...(pendingLong > 0 && { pendingLong }),
       ...(stats.abandoned > 0 && { abandoned: stats.abandoned }),
+      ...(keptAnswers !== undefined && { kept: keptAnswers }),
       ...(rateWait !== undefined && { rate: { ...rateWait, waitMs: Math.round(rateWait.waitMs) } }),
       ...(link.pausedUntil > now && { pausedForMs: Math.round(link.pausedUntil - now) }),
       ...(circuit === 'crashed' && comeback !== undefined && { comeback }),

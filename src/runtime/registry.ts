@@ -99,14 +99,15 @@ export class Registry {
       store: () => life.store,
       supervise: (spec) => life.supervise(spec),
       declare: (name) => this.declare(name),
-      placeOf: (session) => this.#sessions.get(session)?.place,
       path: (name) => this.#entries.get(name)?.path,
       enter: (path, role) => void this.#entries.set(path.name, { path, ...role }),
       leave: (name) => this.leave(name),
       join: (part) => this.join(part),
     };
     const { inbox } = this.runtime;
-    if (inbox !== undefined) this.join({ afterCalls: () => inbox.leave() });
+    if (inbox === undefined) return;
+    inbox.placeOf = (session) => this.#sessions.get(session)?.place;
+    this.join({ afterCalls: () => inbox.leave() });
   }
 
   get running(): boolean {
@@ -203,10 +204,9 @@ export class Registry {
   }
 
   status(): LiveStatus {
-    return liveStatus(this.paths.values(), this.#sessions.values(), this.runtime.clock, {
-      stop: this.#stopping === undefined ? undefined : { since: this.#drain.since, until: this.#drain.until ?? 0 },
-      outage: this.runtime.store()?.outage,
-    });
+    const { runtime } = this;
+    const stop = this.#stopping && { since: this.#drain.since, until: this.#drain.until ?? 0 };
+    return liveStatus(this.paths.values(), this.#sessions.values(), runtime.clock, stop, runtime.store()?.outage);
   }
 
   /** @throws RangeError that lists the known names when there is none of this one. */

@@ -16,7 +16,6 @@ import type { Flights } from './flights.ts';
 import type { StoredInbox } from './inbox.ts';
 import type { LastingCalls } from './lastingCalls.ts';
 import type { CallStatistics } from './callStatistics.ts';
-import type { QuestionPlace } from '../sessions/questions.ts';
 import type { SharedBreakers } from './sharedBreakers.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
@@ -31,6 +30,7 @@ export type RegisteredPath = Pick<
   | 'stats'
   | 'rateWait'
   | 'pendingLong'
+  | 'keptAnswers'
   | 'comeback'
   | 'openTools'
   | 'busy'
@@ -122,8 +122,6 @@ export interface Runtime {
   supervise(spec: ChildSpec): void;
   /** @throws TypeError, RangeError or Error when no integration of this name may be added. */
   declare(name: string): void;
-  /** Where a session is in its turn; undefined where none is under way. */
-  placeOf(this: void, session: string): QuestionPlace | undefined;
   /** An integration of this name, or the hook `hook:NAME`. */
   path(name: string): RegisteredPath | undefined;
   /** Has an integration drained, restarted by name and stopped with the rest. */

@@ -44,7 +44,7 @@ interface StopSteps {
 
 type OfRuntime = Omit<
   Runtime,
-  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'placeOf' | 'path' | 'enter' | 'leave' | 'join'
+  'name' | 'running' | 'stopped' | 'store' | 'supervise' | 'declare' | 'path' | 'enter' | 'leave' | 'join'
 >;
 
 /** The bus, the children and the store of a runtime, from their start to their end. */

@@ -91,12 +91,9 @@ export class Questions {
 
   pending(): readonly QuestionWhy[] {
     const now = this.#turn.session.clock.now();
-    return [...this.#open].map(({ id: question, what, askedAt, due }) => ({
-      question,
-      what,
-      sinceMs: now - askedAt,
-      deadlineInMs: due - now,
-    }));
+    return [...this.#open].map(({ id: question, what, askedAt, due }) => {
+      return { question, what, sinceMs: now - askedAt, deadlineInMs: due - now };
+    });
   }
 
   /** Puts a question in the inbox as well, for whoever answers first. What it gives throws AttemptError without an answer, or what `ask` throws. */
@@ -106,11 +103,9 @@ export class Questions {
     ask: AskPerson<T> | undefined,
   ): AskPerson<T> {
     return async (signal) => {
-      const { of, count } = this.place;
-      const [session] = of;
+      const { id: session } = this.#turn.session;
       const { end, answer, error, text } = await inbox.ask({
         ...{ source: 'ask', asker: session, session, what, overallMs, form: { is: form }, signal },
-        place: [...of, what, count(what)],
         handler:
           ask &&
           (async ({ id }, handlerSignal) => {

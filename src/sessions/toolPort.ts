@@ -2,6 +2,7 @@ import { effectUnder, type CallSettings, type KeepRule, type StreamReader } from
 import type { CallPath } from '../calls/callPath.ts';
 import { circuitOf } from '../calls/integration.ts';
 import type { Operation } from '../calls/operation.ts';
+import { inputKeyOf } from '../calls/reconcile/openEffects.ts';
 import type { ToolForms } from '../calls/reconcile/requestForms.ts';
 import type { Clock } from '../policy/clock.ts';
 import { type Effect, type RepeatAfter, repeatChoices } from '../policy/effects.ts';
@@ -205,7 +206,8 @@ export function createToolPort(
       const at = clock.now() - Math.max(0, wallNow - (late?.at ?? until));
       const kept = { id: call, startedAt: clock.now() - Math.max(0, wallNow - startedAt), given };
       const about = target.forms.about(target.request(tool, input));
-      target.path.starts.restoreKept(session, about, { at, kept, finding: findingOf(late?.result) });
+      const key = inputKeyOf(about.tool, about.input);
+      target.path.starts.restoreKept(session, key, { at, kept, finding: findingOf(late?.result) });
     },
     /** Tells what goes on of a session's calls, as it is kept. */
     keptWhy: (session: string) => [...targets.values()].flatMap(({ path }) => path.keptWhy(session)),

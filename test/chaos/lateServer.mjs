@@ -12,15 +12,21 @@ import { z } from 'zod';
 const [, , port, journal] = process.argv;
 const note = (...words) => appendFileSync(journal, `${words.join(' ')}\n`);
 const transports = new Map();
+/** Ends of the runs under way. */
+const held = new Set();
 
 function made() {
   const server = new McpServer({ name: 'late', version: '1.0.0' });
   server.registerTool('work', { inputSchema: { question: z.string(), ms: z.number() } }, async ({ question, ms }) => {
     const run = randomUUID();
     note('begun', run, question, server.server.getClientVersion()?.name, Date.now());
-    await wait(ms);
+    await Promise.race([wait(ms), new Promise((resolve) => held.add(resolve))]);
     note('ended', run, question, Date.now());
     return { content: [{ type: 'text', text: run }] };
+  });
+  server.registerTool('release', { inputSchema: {} }, () => {
+    for (const end of held) end();
+    return { content: [] };
   });
   return server;
 }

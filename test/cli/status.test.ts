@@ -211,6 +211,45 @@ describe.skipIf(!hasSqlite)('unwedge status', () => {
     expect(await shown()).not.toContain('abandoned');
   });
 
+  it('[R-18] says how many late answers are kept, and until when', async () => {
+    vi.stubEnv('XDG_RUNTIME_DIR', temporaryDirectory());
+    const db = join(temporaryDirectory(), 'gateway.sqlite');
+    const gateway = createGateway({ store: db, logger: false });
+    const ends: ((value: string) => void)[] = [];
+    gateway.integration('jobs', { keepMs: 600_000 }, () => new Promise<string>((end) => ends.push(end)));
+    const session = gateway.session('main', {
+      async onMessage({ text }, turn) {
+        const limit = new AbortController();
+        const asked = turn.tool('jobs', 'build', { ref: text }, { signal: limit.signal });
+        await vi.waitFor(() => expect(ends.length).toBe(text === 'one' ? 1 : 2));
+        limit.abort(new DOMException('The operation timed out', 'TimeoutError'));
+        await asked;
+      },
+    });
+    await gateway.start();
+    onTestFinished(() => gateway.stop());
+    const passesLimit = async (text: string): Promise<void> => {
+      const sent = await session.send({ kind: 'user', text });
+      if (sent.accepted) await sent.processed;
+    };
+    const shown = async () => (await call(['status', '--db', db])).stdout;
+    expect(await shown()).not.toContain('late answer');
+    await passesLimit('one');
+    expect(await shown()).toMatch(
+      /^1 pending late answer of jobs is kept until \d\d:\d\d:\d\d UTC: the same call gets it$/m,
+    );
+    await passesLimit('two');
+    const ended = gateway.wait('call.kept_ended');
+    ends[0]?.('built');
+    await ended;
+    expect(await shown()).toMatch(/^1 finished late answer and 1 pending late answer of jobs are kept until /m);
+    const { stdout } = await call(['status', '--json', '--db', db]);
+    const until = expect.any(Number) as number;
+    expect(JSON.parse(stdout)).toMatchObject({
+      integrations: [{ live: [{ kept: { pending: 1, finished: 1, until } }] }],
+    });
+  });
+
   it("[I-4] [O-3] counts nothing that is on record as nobody's failure, and says what it was", async () => {
     const { failure } = failed(1);
     const answers = Array.from({ length: 6 }, (_, at) => failed(at, { failure: { ...failure, alerts: false } }));

@@ -208,6 +208,12 @@ export class OpenEffects<I, O> {
     return this.holding(session, tool, inputKey)?.inputKey === inputKey;
   }
 
+  /** Gives until when each answer of a kept call is remembered that nobody has been given, in monotonic ms. */
+  answersUntil(now: number): readonly number[] {
+    const known = [...this.#remembered.keys()].flatMap((session) => this.#of(session, now));
+    return known.filter(({ kept, finding }) => kept !== undefined && finding?.verdict === 'done').map(untilOf);
+  }
+
   /** Tells whether a kept call of a session is known, by its id. */
   knowsKept(session: string, id: string): boolean {
     const ofSession = this.#remembered.get(session) ?? [];
@@ -217,7 +223,7 @@ export class OpenEffects<I, O> {
   }
 
   #of(session: string, now: number): readonly Known[] {
-    return this.#remembered.get(session)?.filter(({ at }) => at > now - rememberedMs) ?? [];
+    return this.#remembered.get(session)?.filter((known) => untilOf(known) > now) ?? [];
   }
 
   #forget(session: string, known: Known): void {
@@ -266,6 +272,8 @@ export class OpenEffects<I, O> {
     this.#remembered.clear();
   }
 }
+
+const untilOf = ({ at }: Remembered): number => at + rememberedMs;
 
 /** Size of an answer as JSON; one that is none has no end. */
 function bytesOf(finding: Finding | undefined): number {

@@ -156,9 +156,9 @@ export class CallRecords<I, O> {
   }
 
   /** The work of a call goes on, as it is kept. */
-  kept({ call, loss }: OpenEffect<I, O>, forMs: number): void {
+  kept({ call, loss, inputKey }: OpenEffect<I, O>, forMs: number): void {
     const { tool, call: id } = loss.answer;
-    this.#queue.tell({ type: 'call.kept', ...this.#about(call), tool, attempt: loss.attempt, id, forMs });
+    this.#queue.tell({ type: 'call.kept', ...this.#about(call), tool, attempt: loss.attempt, id, inputKey, forMs });
   }
 
   /** A call was not made, as an equal one is or was kept. */

@@ -48,7 +48,7 @@ const maxWaiting = 1000;
 const inboxGraceMs = 5000;
 
 /** Parts of the runtime that approvals need. */
-type ApprovalRuntime = Pick<Runtime, 'clock' | 'bus' | 'root' | 'running' | 'inbox' | 'placeOf'>;
+type ApprovalRuntime = Pick<Runtime, 'clock' | 'bus' | 'root' | 'running' | 'inbox'>;
 
 /**
  * Wraps a handler so that its silence and its crash decline, with a record. Each question is a temporary child of the root
@@ -71,7 +71,7 @@ export function superviseApproval(
   const asks =
     inbox === undefined
       ? (handler as ApprovalHandler)
-      : inInbox(runtime, { inbox, kind, asker: name, overallMs: givenMs }, handler);
+      : inInbox({ inbox, kind, asker: name, overallMs: givenMs }, handler);
   const endedAt = new Map<string, number>();
   let waiting = 0;
   let asked = 0;
@@ -230,7 +230,6 @@ type LateAnswer = (input: ApprovalInput, answer: ApprovalDecision | 'none') => v
 
 /** Puts each question in the inbox, and to the handler; one that returns undefined leaves it to the inbox. An answer given there has `by` and `text`. */
 function inInbox(
-  { placeOf }: Pick<Runtime, 'placeOf'>,
   { inbox, kind, asker, overallMs }: Pick<Asking, 'asker'> & { inbox: Inbox; kind: ApprovalKind; overallMs: number },
   handler: ApprovalHandler | undefined,
 ): InboxHandler {
@@ -238,13 +237,9 @@ function inInbox(
     const { action, payload, place, form } = request;
     const { source, detailOf } = kind;
     const detail = detailOf === undefined ? payload : detailOf(payload);
-    const session = within ?? request.session;
-    const turn = session === undefined ? undefined : placeOf(session);
-    const what = [asker, action, detail];
-    const release = turn?.hold();
     const { end, question, answer, error, text } = await inbox.ask({
-      ...{ source, asker, session, what: action, detail, form, overallMs, signal: context.signal },
-      place: place === undefined ? turn && [...turn.of, ...what, turn.count(what)] : [asker, place],
+      ...{ source, asker, session: within ?? request.session, what: action, detail, form, overallMs },
+      ...{ signal: context.signal, place: place === undefined ? undefined : [asker, place] },
       handler:
         handler &&
         (async ({ id }, signal) => {
@@ -255,7 +250,6 @@ function inInbox(
           return { decision, reason, value };
         }),
     });
-    release?.();
     if (end === 'unkept' && handler !== undefined) return handler(request, context);
     if (end === 'expired') throw noAnswerInTime;
     if (answer === undefined || end === 'failed') throw error ?? new Error(text);

@@ -25,23 +25,17 @@ export function elicitationResult({ answer, question }: Asked, { mode }: McpPara
 }
 
 /** Has people in the inbox answer the elicitations of a server. Its calls go on as long as people are waited for. */
-export function elicitedIn(inbox: Inbox, name: string, { clock, placeOf }: Runtime, everyMs: number): AskedByServer {
+export function elicitedIn(inbox: Inbox, name: string, { clock }: Runtime, everyMs: number): AskedByServer {
   return async (params, signal, calls) => {
     // Of several calls nobody knows which one it was asked for.
     const session = calls.size === 1 ? sessionOf([...calls][0]) : undefined;
-    const turn = session === undefined ? undefined : placeOf(session);
-    const asking = elicitationAsking(name, params);
-    const asked = [name, asking.what, asking.detail];
-    const place = turn && [...turn.of, ...asked, turn.count(asked)];
-    const release = turn?.hold();
     const beat = (): void => {
       for (const { extend } of calls) extend?.(everyMs);
       timer = clock.setTimeout(beat, everyMs);
     };
     let timer = clock.setTimeout(beat, 0);
-    const end = await inbox.ask({ ...asking, session, signal, place });
+    const end = await inbox.ask({ ...elicitationAsking(name, params), session, signal });
     clock.clearTimeout(timer);
-    release?.();
     return elicitationResult(end, params);
   };
 }

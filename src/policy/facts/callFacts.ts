@@ -64,6 +64,8 @@ export interface CallFacts {
     tool?: string | undefined;
     attempt: number;
     id: string;
+    /** By which the same call is known: SHA-256 of tool and input, as base64. */
+    inputKey?: string | undefined;
     forMs: number;
   };
   /** A call was not made: the same one (`of`, its `id`), made `agoMs` before, is `running` still and it waits for that, or it was given what that came to. */
