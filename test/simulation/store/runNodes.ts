@@ -1,5 +1,6 @@
 import { PgConnections } from '../../../postgres/pgConnections.ts';
 import { preparePgSchema } from '../../../postgres/pgSchema.ts';
+import type { PgQuery, PgRow } from '../../../postgres/pgDriver.ts';
 import { readTarget } from '../../../postgres/pgTarget.ts';
 import { seededRandom, SimulatedClock } from '../../../testing/index.ts';
 import { checkHistory } from '../../history/checkHistory.ts';
@@ -10,7 +11,7 @@ import { createChance } from '../chance.ts';
 import { isDrained } from './mailJudge.ts';
 import { type Pglite, startPglite } from './pglite.ts';
 import { leaseMs, type SimulatedProcess, type SimulatedProcessParts } from './simulatedProcess.ts';
-import { type ClientProcess, SimulatedServer } from './simulatedServer.ts';
+import { type ClientProcess, isFenced, SimulatedServer } from './simulatedServer.ts';
 
 const hourMs = 3_600_000;
 /** Until nothing waits any more, when nothing goes wrong any more. */
@@ -55,6 +56,8 @@ export interface RunNodesOptions<N extends SimulatedNode> {
   readonly make: (name: string, parts: NodeParts) => N;
   /** How often each goes on when nothing waits any more, before all is judged. @defaultValue few seeds go on until then */
   readonly roundsMore?: number;
+  /** Has nodes stand still or die with writes on their way, beside all else. @defaultValue false */
+  readonly strikes?: boolean;
   /** The first promise that was broken. @param told - nodes that have heard of every end: nothing waits any more. */
   readonly judge: (database: Pglite, nodes: readonly N[], told: ReadonlySet<string>) => Promise<string | undefined>;
 }
@@ -69,6 +72,7 @@ export async function runNodes<N extends SimulatedNode>({
   seed,
   make,
   roundsMore = 0,
+  strikes = false,
   judge: judgeNodes,
 }: RunNodesOptions<N>): Promise<StoreResult> {
   prepared ??= prepare();
@@ -89,12 +93,13 @@ export async function runNodes<N extends SimulatedNode>({
   };
   for (let index = 0; index < names; index++) start();
   const alive = (): readonly N[] => nodes.filter(({ isDead }) => !isDead);
+  const replace = async (node: N): Promise<void> => {
+    node.kill();
+    await server.leave(node);
+    start();
+  };
   const replaceStopped = async (): Promise<void> => {
-    for (const node of alive().filter(({ hasStopped }) => hasStopped === true)) {
-      node.kill();
-      await server.leave(node);
-      start();
-    }
+    for (const node of alive().filter(({ hasStopped }) => hasStopped === true)) await replace(node);
   };
   let statements = 0;
   const step = async (): Promise<void> => {
@@ -115,12 +120,15 @@ export async function runNodes<N extends SimulatedNode>({
       [3, () => clock.advance(chance.span(1, 200))],
       [0.4, () => clock.advance(chance.span(leaseMs / 2, leaseMs * 3))],
       [0.4, () => (node.isRunning ? node.freeze() : node.goOn())],
+      [0.2, () => replace(node)],
+      // It stands still, or dies, with writes on their way that arrive when another may have its sessions.
       [
-        0.2,
+        strikes ? 4 : 0,
         async () => {
-          node.kill();
-          await server.leave(node);
-          start();
+          if (!node.isRunning || !server.hasWrites(node)) return;
+          server.delay(node, chance.span(leaseMs, leaseMs * 8));
+          if (chance.happens(0.5)) node.freeze();
+          else await replace(node);
         },
       ],
     ])();
@@ -224,27 +232,35 @@ function watchLeases(database: Pglite, server: SimulatedServer, clock: Simulated
       ]),
     );
   };
-  const checkFence = async (name: string, [first, second, third]: readonly unknown[]): Promise<void> => {
+  /** Notes each row that was written under a lease that is another's. */
+  const checkFence = async ({ name = '', values = [] }: PgQuery, rows: readonly PgRow[]): Promise<void> => {
+    const [first, second, third] = values;
     const [sessions, tokens] = name.endsWith('_one') ? [[third], [first]] : [first, second];
-    const { rows } = await database.query(
-      `SELECT w.key, w.token, l.token AS now FROM unnest($1::text[], $2::bigint[]) AS w (key, token)
-       LEFT JOIN unwedge.lease l ON l.key = w.key WHERE l.token IS DISTINCT FROM w.token`,
-      [sessions, tokens],
+    // Two forms fail unless each row is written, the other one says which are.
+    const isWhole = /_(one|many)$/.test(name);
+    const written = isWhole ? null : rows.filter(({ held }) => held !== false).map(({ ord }) => Number(ord));
+    const { rows: overtaken } = await database.query(
+      `SELECT w.key, w.token, l.token AS now FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w (key, token, ord)
+       LEFT JOIN unwedge.lease l ON l.key = w.key
+       WHERE l.token IS DISTINCT FROM w.token AND ($3::bigint[] IS NULL OR w.ord = ANY ($3))`,
+      [sessions, tokens, written],
     );
-    for (const { key, token, now } of rows) {
+    for (const { key, token, now } of overtaken) {
       unfenced.push(`${name} wrote to ${String(key)} under token ${String(token)}, while its lease has ${String(now)}`);
     }
   };
-  server.watch = async (name, when, values) => {
-    if (when === 'after' && /_(one|many)$/.test(name)) await checkFence(name, values);
-    if (name !== 'acquire_lease') return;
-    if (when === 'before') {
+  server.watch = async (query, rows) => {
+    if (rows !== undefined && isFenced(query)) await checkFence(query, rows);
+    if (query.name !== 'acquire_lease') return;
+    if (rows === undefined) {
       before = await read();
       return;
     }
     for (const [session, now] of await read()) {
       const was = before.get(session) ?? null;
-      if (was?.token !== now.token) changes.push({ session, ...now, at: clock.wallNow(), before: was });
+      if (was?.token === now.token) continue;
+      changes.push({ session, ...now, at: clock.wallNow(), before: was });
+      server.takenOver();
     }
   };
   return { changes, unfenced };

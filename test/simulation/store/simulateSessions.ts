@@ -13,6 +13,7 @@ export interface SimulateSessionsOptions {
 export function simulateSessions({ seed, mutate }: SimulateSessionsOptions): Promise<StoreResult> {
   return runNodes({
     seed,
+    strikes: true,
     make: (name, parts) => new GatewayNode(name, { ...parts, mutate }),
     judge: (database, nodes, told) =>
       judgeSessions(

@@ -23,8 +23,8 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** Told before and after statements of a name, with their values; after those alone that did not fail. */
-export type StatementWatch = (name: string, when: 'before' | 'after', values: readonly unknown[]) => Promise<void>;
+/** Told before and after a statement, with its rows after it; not after one that failed. */
+export type StatementWatch = (query: PgQuery, rows?: readonly PgRow[]) => Promise<void>;
 
 /**
  * A PostgreSQL server for several processes of a simulation, in one real session: a transaction at a time, which one next and what goes wrong by
@@ -36,6 +36,7 @@ export class SimulatedServer {
   readonly #chance: Chance;
   readonly #connections = new Set<SimulatedConnection>();
   #holder: SimulatedConnection | undefined = undefined;
+  readonly #delayed: (() => void)[] = [];
   /** From now on nothing goes wrong. */
   isCalm = false;
   watch: StatementWatch = () => Promise.resolve();
@@ -109,6 +110,30 @@ export class SimulatedServer {
     if (this.#holder === connection && connection.queue.length === 0) this.#awaitClient(connection);
   }
 
+  /** Whether the process has sent a write to a session that has not reached the server. */
+  hasWrites(process: ClientProcess): boolean {
+    return this.#sentBy(process).some(({ queue }) => queue.some(({ query }) => isFenced(query)));
+  }
+
+  /** What the process has sent is on its way until a session is taken over, or for so long, in ms: of some of it no answer comes back. */
+  delay(process: ClientProcess, ms: number): void {
+    for (const connection of this.#sentBy(process)) {
+      connection.isHung = true;
+      this.#delayed.push(this.#arriveLate(connection, ms, this.#chance.happens(0.5)));
+    }
+  }
+
+  /** A session has another owner: what was delayed until then arrives. */
+  takenOver(): void {
+    for (const arrive of this.#delayed.splice(0)) arrive();
+  }
+
+  #sentBy(process: ClientProcess): readonly SimulatedConnection[] {
+    return [...this.#connections].filter(
+      (each) => each.process === process && each.queue.length > 0 && this.#holder !== each && !each.isHung,
+    );
+  }
+
   /** The connections of a process are gone with it; what it has sent may reach the server later. */
   async leave(process: ClientProcess): Promise<void> {
     for (const connection of this.#connections) {
@@ -136,16 +161,15 @@ export class SimulatedServer {
   }
 
   /** What was sent reaches the server after all, often when its client has given it up; no answer reaches the client. */
-  #arriveLate(connection: SimulatedConnection): void {
-    this.#clock.setTimeout(
-      () => {
-        if (connection.isBroken) return;
-        this.faults.late++;
-        connection.isHung = false;
-        connection.isDeaf = true;
-      },
-      this.#chance.span(1, 5_000),
-    );
+  #arriveLate(connection: SimulatedConnection, ms = this.#chance.span(1, 5_000), isDeaf = true): () => void {
+    const arrive = (): void => {
+      if (connection.isBroken || !connection.isHung) return;
+      this.faults.late++;
+      connection.isHung = false;
+      connection.isDeaf = isDeaf;
+    };
+    this.#clock.setTimeout(arrive, ms);
+    return arrive;
   }
 
   /** Whether the statement ends a transaction that is kept: a COMMIT, or one that is a transaction by itself. */
@@ -159,7 +183,7 @@ export class SimulatedServer {
   }
 
   async #run(connection: SimulatedConnection, query: PgQuery): Promise<readonly PgRow[] | Error> {
-    const { text, values, name = '' } = query;
+    const { text, values } = query;
     try {
       if (this.#holder !== connection && isOver(query)) return [];
       if (text.startsWith('BEGIN')) {
@@ -174,12 +198,13 @@ export class SimulatedServer {
         return [];
       }
       if (this.#happens(0.012)) await this.#fail();
-      await this.watch(name, 'before', values ?? []);
+      await this.watch(query);
       const written = connection.process.mutate(text).replaceAll('clock_timestamp()', () => this.#time());
-      const rows =
-        values === undefined ? await this.#script(written) : (await this.#database.query(written, values)).rows;
-      await this.watch(name, 'after', values ?? []);
-      return rows as readonly PgRow[];
+      const rows = (
+        values === undefined ? await this.#script(written) : (await this.#database.query(written, values)).rows
+      ) as readonly PgRow[];
+      await this.watch(query, rows);
+      return rows;
     } catch (error) {
       return error as Error;
     }
@@ -212,6 +237,11 @@ export class SimulatedServer {
     this.#holder = undefined;
     await this.#database.exec('ROLLBACK');
   }
+}
+
+/** Whether a statement writes to sessions under their leases. */
+export function isFenced({ text }: PgQuery): boolean {
+  return text.includes('FOR SHARE OF l');
 }
 
 function isOver({ text }: PgQuery): boolean {
