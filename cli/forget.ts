@@ -1,3 +1,5 @@
+import { ResultFiles, resultsDirectory } from '../src/store/face.ts';
+import { databasePlace } from './databasePath.ts';
 import { dbWords, shellWord } from '../src/policy/text/face.ts';
 import { defineCommand, flag } from './command.ts';
 import { readDatabase } from './database.ts';
@@ -23,7 +25,12 @@ export const command = defineCommand({
     const { yes, close, reason, db } = args;
     const [name = ''] = args.operands;
     const forget = { order: 'forget', name, target: close ? 'close' : undefined, reason } as const;
-    if (yes) return giveAndSay(forget, args, io);
+    const erase = async (): Promise<number> => {
+      const code = await giveAndSay(forget, args, io);
+      new ResultFiles(resultsDirectory(databasePlace(db, io.env), io.env), io.now).forget(name);
+      return code;
+    };
+    if (yes) return erase();
     const look = {
       order: 'forget',
       session: name,
@@ -33,8 +40,7 @@ export const command = defineCommand({
       dead: new Set<string>(),
     } as const;
     const { ok, text } = await readDatabase(db, io, (reader) => reader.orderAboutLetter(look));
-    if (ok && /^y(?:es)?$/i.test((await io.ask?.(`${sanitize(text)}\nErase it? [y/N] `))?.trim() ?? ''))
-      return giveAndSay(forget, args, io);
+    if (ok && /^y(?:es)?$/i.test((await io.ask?.(`${sanitize(text)}\nErase it? [y/N] `))?.trim() ?? '')) return erase();
     const next = ok ? ` Nothing was erased: \`unwedge forget ${shellWord(name)} --yes${dbWords(db)}\` does it.` : '';
     throw new CommandError(`${sanitize(text)}${next}`);
   },

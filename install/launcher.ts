@@ -54,7 +54,7 @@ function countLauncherWords(words: readonly string[], scripts: ReadonlySet<strin
 }
 
 const ownOptions: Readonly<Record<Verb, RegExp>> = {
-  mcp: /^(?:--call-timeout \d+m?s)?$/,
+  mcp: /^(?:--call-timeout \d+m?s ?)?(?:--max-result \d+kB)?$/,
   hook: /^--keep-background(?: --host-timeout \d+m?s)?(?: --on-failure block)?$/,
   acp: /^$/,
 };

@@ -146,6 +146,7 @@ function judgeServer(document: Document, program: Program, wrapping: Wrapping): 
   const options = [
     ...nameOptions(program),
     ...(limitMs === undefined ? [] : ['--call-timeout', durationOf(limitMs - aheadOf(limitMs))]),
+    ...(agent.maxResult === undefined || kind !== 'server' ? [] : ['--max-result', agent.maxResult]),
   ];
   const edits = isShell ? [wrapLine(program, launcher, options)] : wrapArgv(document, program, { launcher, options });
   return wrapped(document, program, edits);

@@ -26,6 +26,10 @@ export const mcpOptions = {
     'DURATION',
     'how long a call goes on after a limit has ended it, while the server lives: the same call, made again, gets its answer; off: it is told to end; else 10m',
   ),
+  'max-result': text(
+    'SIZE',
+    'a result with more text than so (100kB) is told as head and tail; the whole is kept for a day, and the tool unwedge_read_result reads it; else any is told whole',
+  ),
   spinning: text(
     'STEP',
     'how far repetition of equal calls with equal answers goes, by client: off, notice (told to people), tell (in the answer), hold (refused), end; else notice, and tell for equal failures',

@@ -31,12 +31,12 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
   if (args.json) throw new UsageError('Option --json is of no use here: stdout is the client’s');
   const retry = valueAmong('--retry', args.retry, modes);
   const whenAlive = valueAmong('--when-alive', args['when-alive'], whenAliveChoices);
-  if (args.shared && (args.spinning ?? 'off') !== 'off')
-    throw new UsageError('Option --spinning is of no use with --shared: its clients are not told apart');
-  if (args.shared && (args.keep ?? 'off') !== 'off')
-    throw new UsageError('Option --keep is of no use with --shared: its clients are not told apart');
+  for (const option of ['spinning', 'keep', 'max-result'] as const)
+    if (args.shared && (args[option] ?? 'off') !== 'off')
+      throw new UsageError(`Option --${option} is of no use with --shared: its clients are not told apart`);
   return {
     keepMs: keepOf(args.keep),
+    maxResult: bytesOf(args['max-result']),
     spinning: valueAmong('--spinning', args.spinning, spinningChoices),
     idleMs: aboveZero('--idle-timeout', args['idle-timeout']),
     whenAlive,
@@ -54,6 +54,14 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
 function keepOf(word: string | undefined): number | undefined {
   if (word === 'off') return 0;
   return word === undefined ? undefined : aboveZero('--keep', durationWord('--keep', word));
+}
+
+/** A size such as `100kB`, of 1 kB or more. */
+function bytesOf(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined;
+  const [, count = '', unit = 'kB'] = /^(\d{1,9})(kB|MB)$/i.exec(word) ?? [];
+  if (Number(count) > 0) return Number(count) * (unit.startsWith('M') ? 1_000_000 : 1000);
+  throw new UsageError(`Expected \`--max-result\` to be a size such as 100kB or 1MB, got ${quoted(word)}`);
 }
 
 /** A command, or a server elsewhere. */

@@ -20,6 +20,8 @@ export interface Agent {
   leavesServer?(program: Program): Reason;
   /** The longest that it lets a call of a server's tool take, in ms, when its entry says so. */
   callLimitMs?(program: Program): number | undefined;
+  /** Size to which it cuts results itself without saying so truly, as `--max-result` has it. @defaultValue it says what it cuts */
+  readonly maxResult?: string;
   readonly hooks?: HookRules | undefined;
   /** Steps that a person takes next, once something was changed. */
   readonly next: readonly string[];

@@ -27,6 +27,8 @@ const codexHooks: HookRules = {
 export const codex: Agent = {
   name: 'codex',
   title: 'Codex',
+  // Of more than 12 kB it leaves out the middle, and says that 8 tokens are missing (0.166).
+  maxResult: '10kB',
   files(world, project) {
     const own = world.env['CODEX_HOME'] || join(world.home, '.codex');
     const folder = join(project, '.codex');

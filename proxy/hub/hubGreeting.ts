@@ -205,7 +205,16 @@ function mergedCapabilities(members: readonly HubMember[]): McpParams {
   const own = Object.fromEntries(
     merged.map(([name, own]) => [name, name === 'resources' && subscribes ? { ...own, subscribe: true } : own]),
   );
-  return Object.assign(own, ...members.map(taskAbilities)) as McpParams;
+  // What nobody here knows may have names of its own within: extensions, and what is tried out.
+  const others: Record<string, unknown> = {};
+  for (const { info } of members)
+    for (const [name, value] of Object.entries(fieldsOf(info?.['capabilities'])))
+      if (!Object.hasOwn(passedOn, name) && name !== 'tasks')
+        others[name] = { ...fieldsOf(value), ...fieldsOf(others[name]) };
+  // Without a list, which could not be one of all servers.
+  const tasks = { cancel: {}, requests: { tools: { call: {} } } };
+  const isTaking = members.some(({ info }) => takesTasks(info?.['capabilities']));
+  return { ...others, ...own, ...(isTaking && { tasks }) };
 }
 
 function identity(members: readonly HubMember[], version: string): McpParams {
@@ -220,12 +229,8 @@ function identity(members: readonly HubMember[], version: string): McpParams {
   };
 }
 
-/** Picks what a server says of its tasks, as the hub says it: without a list, which could not be one of all servers. */
-export function taskAbilities({ info }: HubMember): object {
+/** Tells whether a server has tasks, of either era. */
+export function hasTasks({ info }: HubMember): boolean {
   const capabilities = info?.['capabilities'];
-  const isExtension = valueAt(capabilities, ['extensions', tasksExtension]) !== undefined;
-  return {
-    ...(takesTasks(capabilities) && { tasks: { cancel: {}, requests: { tools: { call: {} } } } }),
-    ...(isExtension && { extensions: { [tasksExtension]: {} } }),
-  };
+  return takesTasks(capabilities) || valueAt(capabilities, ['extensions', tasksExtension]) !== undefined;
 }

@@ -25,6 +25,8 @@ const listMs = 3000;
 /** Pages of one list of one server, and items of all of them. */
 const mostPages = 100;
 const mostItems = 10_000;
+/** A text that is a URI, as the view of an application in the `_meta` of its tool. */
+const quotedUri = /"([a-z][\w+.-]*:\/\/[^"\\]+)"/gi;
 
 interface Item {
   /** As its server wrote it. */
@@ -52,6 +54,8 @@ export class HubLists {
   /** Servers that were late last time: they are not waited for again before they have answered. */
   readonly #late = new Set<HubMember>();
   readonly #owners = new Map<string, HubMember>();
+  /** Of what is not listed: of URIs that a tool, or the result of one, has named; of more than `mostItems` the oldest are forgotten. */
+  readonly #linked = new Map<string, HubMember>();
 
   constructor(host: HubListsHost) {
     this.#host = host;
@@ -94,8 +98,20 @@ export class HubLists {
     return having.length === 1 ? having[0] : undefined;
   }
 
+  /** Notes whose the resources are that the content of a result names. */
+  noteLinks(member: HubMember, content: unknown): void {
+    for (const block of Array.isArray(content) ? content.map(fieldsOf) : [])
+      this.#link(member, block['uri'] ?? fieldsOf(block['resource'])['uri']);
+  }
+
+  #link(member: HubMember, uri: unknown): void {
+    if (typeof uri !== 'string' || this.#linked.has(uri)) return;
+    this.#linked.set(uri, member);
+    if (this.#linked.size > mostItems) this.#linked.delete([...this.#linked.keys()][0] ?? '');
+  }
+
   #ownerOf(uri: string): HubMember | undefined {
-    const listed = this.#owners.get(uri);
+    const listed = this.#owners.get(uri) ?? this.#linked.get(uri);
     if (listed !== undefined) return listed;
     for (const [member, items] of this.#known.get('resources/templates/list') ?? []) {
       if (items.some(({ key }) => key === uri || templateMatches(key, uri))) return member;
@@ -142,6 +158,7 @@ export class HubLists {
         if (name === undefined || (names === undefined && uris.has(name))) continue;
         uris.add(name);
         if (method === 'resources/list') this.#owners.set(name, member);
+        for (const [, uri] of item.text.replaceAll('\\/', '/').matchAll(quotedUri)) this.#link(member, uri);
         texts.push(names === undefined ? item.text : withMember(item.text, key, name));
       }
     }

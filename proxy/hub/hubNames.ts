@@ -1,3 +1,4 @@
+import { readResultTool } from '../../src/protocol/mcp/face.ts';
 import type { HubMember } from './hubMember.ts';
 
 /** Longest name that the APIs of models take, in characters. */
@@ -42,8 +43,11 @@ export class HubNames {
 
   /** Enters what a server has. @returns its name in the hub; undefined when it cannot have one. */
   enter(member: HubMember, own: string): string | undefined {
-    const name = `${member.name}${separator}${own}`;
+    // Of those that read large results any reads those of all.
+    const isOurs = own === readResultTool.name;
+    const name = isOurs ? own : `${member.name}${separator}${own}`;
     const other = this.#byName.get(name);
+    if (isOurs && other !== undefined) return undefined;
     if (name.length > longestName) this.#leave({ member, own, as: name, reason: 'too_long' });
     else if (other !== undefined) this.#leave({ member, own, as: name, reason: 'taken', by: other });
     else {
@@ -57,6 +61,9 @@ export class HubNames {
   find(name: string, members: readonly HubMember[]): Named | undefined {
     const listed = this.#byName.get(name);
     if (listed !== undefined) return listed;
+    // The view of an application knows its server alone, and the names that that gives.
+    const [only, ...more] = [...this.#byName.values()].filter(({ own }) => own === name);
+    if (more.length === 0 && only !== undefined) return only;
     const owners = members.filter((member) => name.startsWith(`${member.name}${separator}`));
     const member = owners.toSorted((a, b) => b.name.length - a.name.length)[0];
     return member && { member, own: name.slice(member.name.length + separator.length) };

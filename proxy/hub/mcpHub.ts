@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClientStreams } from '../wire/serverLines.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
@@ -20,8 +21,8 @@ import {
   withId,
 } from '../../src/protocol/mcp/face.ts';
 import { withMember, withParamText, withRequestId } from '../wire/rewrite.ts';
-import { resultAnswer } from '../wire/syntheticAnswer.ts';
-import { HubGreeting, metaOf, taskAbilities } from './hubGreeting.ts';
+import { errorAnswerOf, resultAnswer } from '../wire/syntheticAnswer.ts';
+import { HubGreeting, hasTasks, metaOf } from './hubGreeting.ts';
 import { HubLists, isList, type ListMethod } from './hubLists.ts';
 import { HubMember, type HubServer } from './hubMember.ts';
 import { type LeftOut, leftOutText, type Named, separator } from './hubNames.ts';
@@ -68,6 +69,7 @@ export class McpHub {
     this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
     // What one server does may be what another one waited for: they have one.
     const watch = new SpinningWatch(passingLimits);
+    const owner = randomUUID();
     const host = {
       ...{ clock, say },
       nextId: () => this.#nextId(),
@@ -76,7 +78,7 @@ export class McpHub {
       room: () => this.#roomForMore(),
     };
     this.#members = servers.map(({ name, open }) => {
-      const client = { watch, nameOf: (tool: string) => `${name}${separator}${tool}` };
+      const client = { watch, nameOf: (tool: string) => `${name}${separator}${tool}`, owner };
       return new HubMember({ name, open: (streams) => open({ ...streams, client }) }, host);
     });
     this.#greeting = new HubGreeting(clock, this.#members, version, say);
@@ -136,7 +138,7 @@ export class McpHub {
     else if (method === 'completion/complete') this.#complete(request, text);
     else if (/^tasks\/(get|result|update|cancel)$/.test(method)) this.#task(request, text);
     else if (method.startsWith('resources/')) void this.#resource(request, text, params['uri']);
-    else this.#write(errorAnswer(request.id, rpcErrors.methodNotFound, `Method not found: ${method}`));
+    else this.#own(request, () => this.#askEach(request));
   }
 
   /** Has the hub answer a request by itself; an answer that is not wanted any more is not given. */
@@ -182,9 +184,19 @@ export class McpHub {
     this.#pass(named.member, request, withMember(text, 'name', named.own, params.start));
   }
 
+  /** Has a request that only servers know, as of an extension, answered by the first of them that knows it. */
+  async #askEach({ id, method, params }: McpRequest): Promise<string> {
+    for (const member of this.#members.filter(({ info }) => info !== undefined)) {
+      const { answer, text } = await member.ask(method, params);
+      if (answer.error?.['code'] !== rpcErrors.methodNotFound)
+        return answer.error === undefined ? `${withId(text, id)}\n` : errorAnswerOf(id, answer.error);
+    }
+    return errorAnswer(id, rpcErrors.methodNotFound, `Method not found: ${method}`);
+  }
+
   /** Passes on what is asked of a task. An id may be a secret: one that is not known is shown to nobody, unless one server alone has tasks. */
   #task(request: McpRequest, text: string): void {
-    const having = this.#members.filter((member) => Object.keys(taskAbilities(member)).length > 0);
+    const having = this.#members.filter(hasTasks);
     const only = having.length === 1 ? having[0] : undefined;
     const member = this.#taskOwners.get(String(request.params['taskId'])) ?? only;
     if (member !== undefined) this.#pass(member, request, text);
@@ -252,6 +264,7 @@ export class McpHub {
     else if (message.kind === 'notification') this.#notified(member, message, text);
     else if (message.kind === 'answer' && message.key !== undefined) {
       const isWaited = this.#asked.get(message.key) === member;
+      this.#lists.noteLinks(member, message.result?.['content']);
       const task = taskIn(message.result);
       if (task !== undefined) this.#taskOwners.set(task.id, member);
       if (this.#taskOwners.size > mostTasks) this.#taskOwners.delete([...this.#taskOwners.keys()][0] ?? '');

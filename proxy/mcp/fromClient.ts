@@ -105,7 +105,7 @@ export class FromClient {
   }
 
   #asked(given: McpRequest, own: Uint8Array, inBatch: boolean): void {
-    const { record } = this.#scope;
+    const { record, told } = this.#scope;
     const { controlRequests, calls, elicitations } = this.#to;
     const [offered, ownLine] = elicitations.offered(given, own);
     const known = this.#knownHandshake(offered);
@@ -114,6 +114,8 @@ export class FromClient {
       return;
     }
     record.asked(offered);
+    // Whatever the rules say of the tools of the server.
+    if (told.answers(offered)) return;
     const taken = this.#to.tools.taken(offered, ownLine);
     if ('kind' in taken) return this.#to.refuse(offered, taken);
     const [request, line] = taken;
@@ -132,14 +134,15 @@ export class FromClient {
 
   /** The first requests of a client are answered before its server is there, where an earlier one was asked the same. */
   #answeredFromRecord(request: McpRequest): boolean {
-    const { record, recorded, outlet } = this.#scope;
+    const { record, recorded, outlet, told } = this.#scope;
     const { calls, controlRequests } = this.#to;
     const isFresh = !record.established && !calls.isInitializing && !controlRequests.isDiscovering;
     const found = recorded?.answerTo(request, isFresh);
     if (found === undefined) return false;
     if ('result' in found) {
       record.answered(request, found.result);
-      outlet.write(this.#to.tools.shown(request, resultAnswer(request.id, found.result)));
+      const line = this.#to.tools.shown(request, resultAnswer(request.id, found.result));
+      outlet.write(told.line(request, undefined, line));
     } else outlet.write(errorAnswerOf(request.id, found.error));
     return true;
   }

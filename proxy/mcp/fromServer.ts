@@ -105,7 +105,7 @@ export class FromServer {
       const bytes = Buffer.from(own);
       for (const line of outlet.collect(() => this.#take(item, bytes, own))) {
         if (line === bytes) same++;
-        passed.push(textOf(line));
+        passed.push(textOf(line).trimEnd());
       }
     }
     if (passed.length > 0) outlet.write(same === batch.items.length ? line : `[${passed.join(',')}]\n`);

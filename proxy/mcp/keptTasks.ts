@@ -65,7 +65,9 @@ export class KeptTasks {
     const taskId = String(params['taskId']);
     if (!/^tasks\/(get|result|update|cancel)$/.test(method) || !taskId.startsWith(this.#prefix)) return false;
     const task = this.#tasks.get(taskId);
-    const give = (answer: object): void => void this.#scope.outlet.write(rpcLine({ id, ...answer }));
+    const { outlet, told } = this.#scope;
+    const give = (answer: object): void =>
+      void outlet.write(told.line({ id, method, params }, task?.call.tool, rpcLine({ id, ...answer })));
     if (task === undefined) give(refused('it is not known any more'));
     else if (method === 'tasks/get') this.#get(key, task, give);
     else if (method === 'tasks/cancel') give(this.#cancelled(task));

@@ -159,6 +159,7 @@ export class McpProxy implements Part {
     this.#startUp.end();
     this.#unreadInput.end();
     this.#fromServer.end();
+    this.#scope.runtime.results.forget(this.#scope.owner);
   }
 
   #superviseCalls(): CallPath<ClientCall, McpAnswer> {
@@ -235,7 +236,8 @@ export class McpProxy implements Part {
     this.#startUp.end();
     const facts = failureIn(answer);
     const given = facts === undefined ? this.#tools.shown(call.request, line) : withEarlierAttempts(call, line, answer);
-    outlet.write(this.#repetition.answered(call, given, facts, answer));
+    const told = this.#scope.told.line(call.request, call.tool, given);
+    outlet.write(this.#repetition.answered(call, told, facts, answer));
     this.#firstServed();
     this.#server.served();
     if (facts !== undefined) this.#announcements.toolFailed(call, facts, call.row?.attempts);

@@ -10,7 +10,7 @@ import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './setti
  */
 export class McpSessions {
   readonly #runtime: Runtime;
-  readonly #settings: ProxySettings;
+  readonly settings: ProxySettings;
   readonly #voice: ProxyVoice;
   readonly #alone: boolean;
   readonly #taken = new Set<number>();
@@ -22,13 +22,13 @@ export class McpSessions {
    */
   constructor(runtime: Runtime, options: McpProxyOptions, voice: ProxyVoice, alone = false) {
     this.#runtime = runtime;
-    this.#settings = checkMcpProxy(options, runtime);
+    this.settings = checkMcpProxy(options, runtime);
     this.#voice = voice;
     this.#alone = alone;
   }
 
   get name(): string {
-    return this.#settings.name;
+    return this.settings.name;
   }
 
   get names(): readonly string[] {
@@ -45,7 +45,7 @@ export class McpSessions {
     let number = 1;
     while (this.#taken.has(number)) number++;
     this.#taken.add(number);
-    const settings = { ...this.#settings, name: this.#nameOf(number) };
+    const settings = { ...this.settings, name: this.#nameOf(number) };
     const session = superviseMcpSession(this.#runtime, settings, { ...streams, ...this.#voice });
     this.#live.set(settings.name, session.proxy);
     await session.proxy.ended;
@@ -55,7 +55,7 @@ export class McpSessions {
   }
 
   #nameOf(number: number): string {
-    const { name } = this.#settings;
+    const { name } = this.settings;
     return this.#alone && number === 1 ? name : `${name}-${number}`;
   }
 }

@@ -5,9 +5,12 @@ import type { Facts } from '../../src/policy/facts/face.ts';
 import { createSessionRecord } from '../wire/sessionRecord.ts';
 import type { Runtime } from '../../src/runtime/face.ts';
 import { HandshakeOnRecord } from './handshakeOnRecord.ts';
+import type { ClientStreams } from '../wire/serverLines.ts';
 import type { HandshakeShelf } from '../wire/recordedHandshake.ts';
 import { type Line, Outlet } from './outlet.ts';
 import type { ProxySettings } from './settings.ts';
+import { LargeResults } from '../../src/integrations/mcp/face.ts';
+import { ToldResults } from './toldResults.ts';
 import type { TrafficLog } from './trafficLog.ts';
 import type { Wire } from './wire.ts';
 
@@ -40,6 +43,9 @@ export class ProxyScope {
   /** The processes of its server; undefined where that may go on when they have ended. */
   readonly incarnations: ProcessIncarnations | undefined;
   readonly outlet: Outlet;
+  readonly told: ToldResults;
+  /** Owner of its large results. */
+  readonly owner: string;
   /** The server of the moment, whether or not it takes requests yet. */
   wire: Wire | undefined = undefined;
   /** True while there is a server that takes requests. */
@@ -52,7 +58,7 @@ export class ProxyScope {
   constructor(
     runtime: Runtime,
     settings: ProxySettings,
-    voice: ProxyVoice & { readonly isShared?: boolean | undefined },
+    voice: ProxyVoice & Pick<ClientStreams, 'isShared' | 'client'>,
     write: (line: Line) => void,
   ) {
     this.runtime = runtime;
@@ -68,10 +74,15 @@ export class ProxyScope {
       write(line);
       return true;
     });
+    const { record, outlet } = this;
+    const { maxResult } = this.session === undefined ? {} : settings;
+    const results = maxResult === undefined ? undefined : new LargeResults(runtime, settings.name, maxResult);
+    this.owner = voice.client?.owner ?? this.session ?? '';
+    this.told = new ToldResults({ results, owner: this.owner, record, outlet });
     const { handshakes: shelf } = voice;
     // Several clients that nobody tells apart have shaken hands in ways of their own.
     if (shelf !== undefined && voice.isShared !== true) {
-      const { clock, record } = this;
+      const { clock } = this;
       const mostFailures = settings.policy.retry.maxAttempts;
       this.recorded = new HandshakeOnRecord({ shelf, record, later: (work) => clock.nextTurn(work), mostFailures });
     }

@@ -13,7 +13,7 @@ const quietMs = 5 * 60_000;
 /** Repetition in what the client calls of this server. */
 export class Repetition {
   readonly #scope: ProxyScope;
-  readonly #client: NonNullable<ClientStreams['client']>;
+  readonly #client: Pick<NonNullable<ClientStreams['client']>, 'watch' | 'nameOf'>;
   #calledAt = 0;
 
   constructor(scope: ProxyScope, client: ClientStreams['client']) {

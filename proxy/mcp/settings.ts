@@ -31,6 +31,7 @@ import {
   ToolRules,
   type Tools,
   type WhenAlive,
+  maxResultKey,
   resolvePolicy,
   toolLimits,
   toolRuleKeys,
@@ -97,6 +98,8 @@ const proxyKeys = {
    * joins it or gets its answer. At most 32 at a time. @defaultValue 600000, ten minutes
    */
   keepMs: duration({ zero: true }),
+  /** Largest result of a tool that is told whole, in bytes of its text. @defaultValue any */
+  maxResult: maxResultKey,
   /** How far it goes against repetition in the calls of a client. @defaultValue a notice, and a word on equal failures */
   spinning: spinningKey,
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
@@ -163,6 +166,7 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
       const ms = tools.get(tool)?.keepMs ?? own.keepMs ?? policies.keepMsOf(name) ?? usualKeepMs;
       return ms === 0 ? undefined : { ms, about: proxyForms.about };
     },
+    maxResult: own.maxResult ?? policies.maxResultOf(name),
     repeatRuleOf: (tool: string) => repeatRule(tools.get(tool)),
     policy,
     server,

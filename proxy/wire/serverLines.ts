@@ -9,8 +9,8 @@ export interface ClientStreams {
   readonly output: Writable;
   /** True where several clients write the input, whom nobody tells apart. @defaultValue false */
   readonly isShared?: boolean | undefined;
-  /** Repetition in all calls of a client that has several servers, and its names of the tools of this one. @defaultValue it has no other */
-  readonly client?: { readonly watch: SpinningWatch; readonly nameOf: (tool: string) => string } | undefined;
+  /** Repetition in all calls of a client that has several servers, its names of the tools of this one, and the owner of its large results. @defaultValue it has no other */
+  readonly client?: { watch: SpinningWatch; nameOf: (tool: string) => string; owner: string } | undefined;
   /** Told when a start of the server has failed before it answered the handshake; it may be tried again. Never throws. */
   readonly startFailed?: (() => void) | undefined;
 }

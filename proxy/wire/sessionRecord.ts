@@ -6,6 +6,7 @@ import {
   annotatedEffect,
   fieldsOf,
   isModern,
+  sizeCharsOf,
   valueAt,
 } from '../../src/protocol/mcp/face.ts';
 import { createListRecord } from './listRecord.ts';
@@ -144,7 +145,7 @@ const mostTools = 10_000;
 
 /** Effects of the server's tools on the world, as far as their annotations say, and what they say of tasks. */
 function createToolEffects() {
-  const known = new Map<string, { readonly effect: Effect | undefined; readonly support: unknown }>();
+  const known = new Map<string, { effect: Effect | undefined; support: unknown; sizeChars: number | undefined }>();
   return {
     /** Learns from a page of `tools/list`; the first page of a list replaces what was known. */
     learn({ cursor }: McpParams, { tools }: McpParams): void {
@@ -154,11 +155,13 @@ function createToolEffects() {
         const { name } = tool;
         const effect = annotatedEffect(fieldsOf(tool['annotations']) as ToolAnnotations);
         const support = valueAt(tool, ['execution', 'taskSupport']);
-        if (typeof name === 'string' && known.size < mostTools) known.set(name, { effect, support });
+        if (typeof name !== 'string' || known.size >= mostTools) continue;
+        known.set(name, { effect, support, sizeChars: sizeCharsOf(tool) });
       }
     },
     /** Undefined when the tool is unknown or says nothing. */
     of: (tool: string): Effect | undefined => known.get(tool)?.effect,
     taskSupportOf: (tool: string): unknown => known.get(tool)?.support,
+    sizeCharsOf: (tool: string): number | undefined => known.get(tool)?.sizeChars,
   };
 }

@@ -54,7 +54,7 @@ export function alertValues(
 const alertKeys = ['failures', 'crashes', 'windowMs', 'quietMs'];
 
 /** Settings beside a policy that have one value. */
-const about = ['effect', 'whenAlive', 'keepMs', 'spinning'];
+const about = ['effect', 'whenAlive', 'keepMs', 'spinning', 'maxResult'];
 
 function figures(
   base: readonly string[],
@@ -64,6 +64,7 @@ function figures(
     whenAlive: _whenAlive,
     keepMs: _keepMs,
     spinning: _spinning,
+    maxResult: _maxResult,
     ...input
   }: IntegrationSettings,
   presets: KnownPresets,

@@ -15,6 +15,7 @@ export {
   type PoliciesOptions,
   type WhenAlive,
   checkPolicies,
+  maxResultKey,
   whenAliveChoices,
 } from './policies.ts';
 export type { IntegrationPolicy, Limits, RetryPolicy } from './policy.ts';

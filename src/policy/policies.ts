@@ -1,7 +1,7 @@
 import { deliveryNames } from './alerts.ts';
 import { type Effect, effects } from './effects.ts';
 import { nearest } from './text/nearest.ts';
-import { byName, choice, duration, type GivenValues, type Given, section } from './options/optionKeys.ts';
+import { byName, choice, duration, type GivenValues, type Given, integer, section } from './options/optionKeys.ts';
 import { pathText } from './options/optionProblem.ts';
 import type { IntegrationPolicy, Limits } from './policy.ts';
 import { type PolicyInput, policyKeys } from './policyInput.ts';
@@ -38,6 +38,12 @@ export const whenAliveChoices = ['end', 'wait'] as const satisfies readonly When
 /** Settings beside a policy, which not every integration has. */
 type AboutKey = (typeof allAbout)[number];
 
+/** Largest result that is told whole. */
+export const maxResultKey = integer({
+  ...{ min: 1000, unit: 'bytes', usually: 'what the code says; else any result is told whole' },
+  help: 'Of an MCP server: a result with more text is told as head and tail, and the whole is kept, to be read in pages.',
+});
+
 const ownIntegrationKeys = {
   /** Effect of its calls on the world, where neither the call nor the tool says. @defaultValue as declared */
   effect: choice(effects, { usually: 'what the code says', help: 'What its calls may do to the world.' }),
@@ -61,6 +67,8 @@ const ownIntegrationKeys = {
     usually: 'what the code says; 600000 for `unwedge mcp`',
     help: 'How long a call goes on after a limit ended it: the same call, made again, joins it. 0: it is ended.',
   }),
+  /** Largest result of an MCP server's tool that is told whole, in bytes. @defaultValue as declared */
+  maxResult: maxResultKey,
   /** Step to which it goes against calls that repeat without progress. @defaultValue as declared */
   spinning: spinningKey,
 };
@@ -197,6 +205,7 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
     whenAliveOf: (integration: string): WhenAlive | undefined => configured.get(integration)?.whenAlive,
     /** Step to which it goes against calls that repeat, of what the code says and what is configured. */
     keepMsOf: (integration: string): number | undefined => configured.get(integration)?.keepMs,
+    maxResultOf: (integration: string): number | undefined => configured.get(integration)?.maxResult,
     spinningOf: (integration: string, declared: SpinningChoice | undefined): SpinningChoice | undefined =>
       configured.get(integration)?.spinning ?? declared,
     /** @throws RangeError when one of these is configured for an integration that has none. */
@@ -219,7 +228,8 @@ function refuseAbout(
   keys: readonly AboutKey[],
   tell: TellPolicy,
 ): void {
-  for (const key of keys.filter((each) => own?.[each] !== undefined)) {
+  // Whatever else it has: only tools of an MCP server are listed, and so can be read on.
+  for (const key of [...keys, 'maxResult' as const].filter((each) => own?.[each] !== undefined)) {
     tell(['integrations', integration, key], { says: `to be left out: ${integration} is ${what}, which has none` });
   }
 }

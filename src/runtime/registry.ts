@@ -183,6 +183,7 @@ export class Registry {
     this.#life.forgotten.add(id);
     for (const { path } of this.#entries.values()) path.forget(id);
     this.runtime.inbox?.withdraw(id);
+    this.runtime.results.forget(id);
     await this.runtime.store()?.flush();
     return result;
   }

@@ -17,6 +17,7 @@ import type { StoredInbox } from './inbox.ts';
 import type { LastingCalls } from './lastingCalls.ts';
 import type { CallStatistics } from './callStatistics.ts';
 import type { SharedBreakers } from './sharedBreakers.ts';
+import type { ResultFiles } from '../store/resultFiles.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
 import type { RootSupervisor } from '../supervisor/supervisor.ts';
@@ -105,6 +106,8 @@ export interface Runtime {
   readonly flights: Flights;
   /** Calls of no session that are on record while they are open. */
   readonly lasting: LastingCalls;
+  /** Large results of tools. */
+  readonly results: ResultFiles;
   /** Questions to people that outlive the process. @defaultValue each is asked by its code alone */
   readonly inbox: StoredInbox | undefined;
   readonly root: RootSupervisor;

@@ -13,6 +13,8 @@ import { createBus } from '../telemetry/bus.ts';
 import { CallStatistics } from './callStatistics.ts';
 import { takeOffDied } from './diedRuns.ts';
 import { Flights } from './flights.ts';
+import { ResultFiles } from '../store/resultFiles.ts';
+import { resultsDirectory } from '../store/paths.ts';
 import { StoredInbox } from './inbox.ts';
 import { LastingCalls } from './lastingCalls.ts';
 import { LateStore, type StoreTuning } from './lateStore.ts';
@@ -93,6 +95,7 @@ export class RuntimeLife {
       statistics,
       flights,
       lasting: new LastingCalls(clock),
+      results: new ResultFiles(resultsDirectory(options.store, process.env), () => clock.wallNow()),
       root,
       inbox: inbox === false ? undefined : new StoredInbox(inboxScope, inbox === true ? {} : inbox),
       register,

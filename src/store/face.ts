@@ -18,7 +18,9 @@ export { type FlightQuery, flightText, gatewayOf, policyMark, withInfinity } fro
 export { openStore } from './openStore.ts';
 export type { OutageParts, Trouble } from './outage.ts';
 export { type Environment, installDirectory, signInDirectory, storePath, storePlace } from './paths.ts';
+export { resultsDirectory } from './paths.ts';
 export { type Prunable, Pruner, passEveryMs, pruned } from './pruner.ts';
+export { ResultFiles } from './resultFiles.ts';
 export { type RateStates, bucketOf, forgetRatesMs, levelsIn } from './rates.ts';
 export { type StoredEvent, categories, factOf, storedEvent } from './record.ts';
 export { type JudgedRuntime, type RuntimeIdentity, type RuntimeRow, isElsewhere, judgeRuntimes } from './runtimes.ts';

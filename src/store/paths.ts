@@ -40,6 +40,12 @@ export function signInDirectory(env: Environment): string {
   );
 }
 
+/** Names the directory of large results: beside a database in a file, else beside the sign-ins. */
+export function resultsDirectory(store: string, env: Environment): string {
+  const isFile = store !== ':memory:' && !isPostgresUrl(store);
+  return join(dirname(isFile ? store : signInDirectory(env)), 'results');
+}
+
 /** Gives the place of the record and the backups of `unwedge install`: in the XDG state directory. */
 export function installDirectory(env: Environment): string {
   return join(stateDirectory(env), 'unwedge', 'install');

@@ -10,7 +10,7 @@ describe('the diff', () => {
     );
     machine.write('home/.codex/config.toml', text);
     const { diff = '' } = await machine.only({ agents: ['codex'], dryRun: true });
-    const own = (name: string) => `args = [${machine.front(name)}`;
+    const own = (name: string) => `args = [${machine.front(name, '"--max-result", "10kB", ')}`;
     expect(diff.split('\n')).toEqual([
       `--- ${machine.at('home/.codex/config.toml')}`,
       `+++ ${machine.at('home/.codex/config.toml')}`,

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { toolName } from '../../calls/call.ts';
+import { type Call, toolName } from '../../calls/call.ts';
 import { type McpConnection, mcpChildOf } from '../../actors/mcp/mcpConnection.ts';
 import { remoteServerKeys, type RemoteServerOptions } from '../../actors/mcp/http/remoteOptions.ts';
 import { processTarget } from '../../actors/mcp/mcpProcess.ts';
@@ -30,11 +30,15 @@ import { AttemptError, type Failure, type FailureFacts } from '../../policy/fail
 import { boolean, choice, duration, type Given, type Values } from '../../policy/options/optionKeys.ts';
 import { readOptions } from '../../policy/options/readOptions.ts';
 import { show } from '../../policy/text/showValue.ts';
-import { whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
+import { maxResultKey, whenAliveChoices, type WhenAlive } from '../../policy/policies.ts';
 import { policyKey } from '../../policy/policyInput.ts';
+import { longestMessage } from '../../protocol/mcp/toolFailure.ts';
+import { readResultTool, sizeCharsOf } from '../../protocol/mcp/largeResult.ts';
+import { fieldsOf } from '../../protocol/mcp/message.ts';
 import { annotatedEffect } from '../../protocol/mcp/methods.ts';
 import { type TaskChoice, taskChoices, TaskTools } from '../../protocol/mcp/tasks.ts';
 import { elicitedIn } from './elicitation.ts';
+import { LargeResults } from './largeResults.ts';
 import { ToolTasks } from './toolTasks.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
@@ -82,6 +86,8 @@ const callingKeys = {
    * joins it or gets its answer. At most 32 at a time. @defaultValue 600000, ten minutes
    */
   keepMs: duration({ zero: true, default: mcpKeepMs }),
+  /** Largest result of a tool that is told whole, in bytes of its text: of a larger one head and tail, and a handle. @defaultValue any */
+  maxResult: maxResultKey,
   /**
    * Calls that are tasks at the server, unseen by the caller: of tools that take no others (`required`), of those that allow it as well (`optional`), none (`never`).
    * @defaultValue 'required'
@@ -130,6 +136,9 @@ export function superviseMcp(
 ) {
   const { target, ...calling } = readServer(runtime, name, options);
   const { policy: policyInput, effect, trustAnnotations, whenAlive, tasks: choice } = calling;
+  const maxResult = runtime.policies.maxResultOf(name) ?? calling.maxResult;
+  const results = maxResult === undefined ? undefined : new LargeResults(runtime, name, maxResult);
+  const nobody = crypto.randomUUID();
   const policy = runtime.policies.policyOf(name, policyInput, 'mcp');
   const childId = `mcp:${name}`;
   let connection: McpConnection | undefined;
@@ -204,12 +213,17 @@ export function superviseMcp(
     toolOf,
     isCounted: (request) => request !== whichTools,
     operation: async (request, context) => {
+      const { session: owner = nobody } = (context.call as Call<McpRequest, McpAnswer>).settings;
+      if (results !== undefined && toolName({ toolOf }, request) === readResultTool.name)
+        return toolResult(results.read(fieldsOf(request), owner));
       const own = request === whichTools ? request : ownRequest(request);
       if (connection === undefined) throw notConnected(name);
       if (own === whichTools) return list.ask(connection, context);
       const result = await tasks.call(connection, own, context);
       runtime.root.markStable(childId);
-      return toolResult(result);
+      // More of an error no failure holds.
+      const chars = result.isError === true ? longestMessage : sizeCharsOf(list.find(own.name));
+      return toolResult(results?.told(result, owner, own.name, chars) ?? result);
     },
     probe: async () => {
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
@@ -263,16 +277,18 @@ export function superviseMcp(
 
   /** Its tools as callers see them. */
   function shown(listed: readonly Tool[]): readonly Tool[] {
-    if (rules.isEmpty) return listed;
+    const ours: readonly Tool[] = results === undefined ? [] : [readResultTool];
+    if (rules.isEmpty) return [...listed, ...ours];
     rules.begin();
     const about = { type: 'mcp.left_out', integration: name, what: 'tool', reason: 'taken' } as const;
-    return listed.flatMap((tool) => {
+    const named = listed.flatMap((tool) => {
       const as = rules.enter(tool.name, (line, taken, of) => {
         runtime.logger?.warn(line);
         runtime.bus.tell({ ...about, name: tool.name, as: taken, of });
       });
       return as === undefined ? [] : [{ ...tool, name: as.name, ...(as.description !== undefined && as) }];
     });
+    return [...named, ...ours];
   }
 
   function ownName(tool: string): string | undefined {

@@ -104,6 +104,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'mcp.tool_failed': true,
   'mcp.tools_changed': true,
   'mcp.left_out': true,
+  'mcp.result_not_kept': true,
   'mcp.stray_output': true,
   'mcp.http_refused': true,
   'mcp.server_replayed': true,

@@ -57,6 +57,8 @@ export interface McpFacts {
     /** The server whose name it is, or the tool. */
     of?: string | undefined;
   };
+  /** A large result of a tool could not be kept, as the disk is full or cannot be written: it was told whole. */
+  'mcp.result_not_kept': { integration: string; tool?: string | undefined; message: string };
   /** A server behind a proxy floods its stdout with what is no message: so many lines, and bytes of them and of lines that were cut, were left out at first. Told again once 10 s were without. */
   'mcp.stray_output': { integration: string; lines: number; bytes: number };
   /** A proxy over HTTP did not serve requests: so many since it was last told of this status. At most once a minute each. */

@@ -27,4 +27,5 @@ export {
 } from './methods.ts';
 export { type McpTask, type TaskChoice, TaskTools, taskChoices, takesTasks, taskIn } from './tasks.ts';
 export { tasksExtension, tasksPath, valueAt, withTasks } from './tasks.ts';
+export { readResultTool, sizeCharsOf } from './largeResult.ts';
 export { failureIn } from './toolFailure.ts';

@@ -3,7 +3,7 @@ import { rpcErrors } from '../jsonRpc.ts';
 import { fieldsOf, type McpAnswer } from './message.ts';
 
 /** Tools may answer with megabytes, in characters. */
-const longestMessage = 2000;
+export const longestMessage = 2000;
 const urlElicitationRequired = -32_042;
 const overloadText = /overload|too many|rate.?limit|busy|try again/i;
 

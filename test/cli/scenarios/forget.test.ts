@@ -2,6 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGateway, type SessionOptions } from '../../../src/index.ts';
+import { resultsDirectory } from '../../../src/store/paths.ts';
+import { ResultFiles } from '../../../src/store/resultFiles.ts';
 import { declared } from '../../../src/store/tables/declared.ts';
 import { openDatabase } from '../../store/startStore.ts';
 import { newSchema } from '../../store/startPostgres.ts';
@@ -97,6 +99,22 @@ describe('unwedge forget', () => {
     expect(again.history).toHaveLength(3);
     await gateway.store?.flush();
     expect(naming(rowsIn(store))).not.toEqual([]);
+  });
+
+  it('[P-12] [G-18] erases its large results, with a gateway and without, and not those of others', async () => {
+    const { gateway, say, session, other, run, store } = await startSpoken();
+    await Promise.all([say(session), say(other)]);
+    const files = new ResultFiles(resultsDirectory(store, {}), Date.now);
+    const keep = (owner: string): string => files.keep(owner, Buffer.from(planted));
+    const isKept = (owner: string, handle: string): boolean => files.read(owner, handle, 0, 1) !== undefined;
+    const [own, others] = [keep(name), keep('other')];
+    expect((await run('forget', name, '--yes')).code).toBe(0);
+    expect([isKept(name, own), isKept('other', others)]).toEqual([false, true]);
+    await gateway.stop();
+    const refused = await run('forget', 'other');
+    expect([refused.code, isKept('other', others)]).toEqual([1, true]);
+    expect((await run('forget', 'other', '--yes')).code).toBe(0);
+    expect(isKept('other', others)).toBe(false);
   });
 
   it('[G-18] erases it where no gateway runs, one that was killed included', async () => {

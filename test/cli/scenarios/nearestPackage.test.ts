@@ -19,6 +19,7 @@ const args = {
   'when-alive': undefined,
   tasks: undefined,
   keep: undefined,
+  'max-result': undefined,
   spinning: undefined,
   'call-timeout': undefined,
   'tool-timeout': [],

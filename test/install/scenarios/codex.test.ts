@@ -56,7 +56,8 @@ describe('install codex', () => {
       'left Stop: say: Codex would not run it before you trust it anew: --codex-hooks',
       'set mcp_optional_startup_grace_ms = 8000: Codex waits up to 8 s for its servers, so that its first request has their tools',
     ]);
-    const words = machine.front;
+    const cut = '"--max-result", "10kB", ';
+    const words = (name: string, more = ''): string => machine.front(name, `${more}${cut}`);
     const own = '"/usr/bin/node"';
     const lines = [
       ["model = 'x' # mine\n", `model = 'x' # mine\n${grace}\n`],

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { temporaryDirectory } from '../../../support/temporary.ts';
 import { type Message, type Scripted, startProxy, textIn } from '../startProxy.ts';
 
 const limitMs = 3000;
@@ -57,6 +58,16 @@ async function startSlow(era: Era, options: Scripted = {}) {
 }
 
 describe.each(['legacy', 'modern'] as const)('a client that knows tasks, whose call is kept (%s)', (era) => {
+  it('[P-12] [P-10] gets a large result of it cut, with a handle', async () => {
+    vi.stubEnv('XDG_STATE_HOME', temporaryDirectory());
+    vi.stubEnv('UNWEDGE_DB', '');
+    const slow = await startSlow(era, { maxResult: 2000 });
+    const { taskId } = taskIn(await slow.passesLimit());
+    await slow.release({ more: 'x'.repeat(5000) });
+    expect(textIn(await slow.result(taskId))).toMatch(/too large to be told whole.*"handle":"[\w-]{24}"/);
+    vi.unstubAllEnvs();
+  });
+
   it('[P-10] [R-18] is told of a task in place of the end, and gets the result from it, once', async () => {
     const slow = await startSlow(era);
     const answer = await slow.passesLimit();
