@@ -40,7 +40,7 @@ async function startSlow(options: Scripted = {}) {
     /** An equal call whose limit passes as well. */
     async passesJoined() {
       const answer = asks();
-      await expect.poll(() => proxy.proxy.pending.calls.length).toBe(2);
+      await expect.poll(() => proxy.proxy.pending.calls.length).toBe(1);
       await proxy.call('put', { do: 'start', nth: ++others });
       proxy.clock.skip(limitMs);
       return textsOf(await answer);
