@@ -80,8 +80,14 @@ function removeUnreachable(tree) {
 
 /** The JSON schema of a configuration file, for editors. */
 function writeConfigSchema(tree) {
-  const schema = execFileSync(process.execPath, ['--conditions', 'module', join(tree, entry), 'config', '--schema']);
-  writeFileSync(join(tree, 'config.schema.json'), schema);
+  // What it imports by `#name` is of this tree, and not of an earlier one.
+  const own = join(tree, 'package.json');
+  writeFileSync(own, readFileSync(join(root, 'package.json'), 'utf8').replaceAll('"./dist/', '"./'));
+  writeFileSync(
+    join(tree, 'config.schema.json'),
+    execFileSync(process.execPath, [join(tree, entry), 'config', '--schema']),
+  );
+  rmSync(own);
 }
 
 function swap(fresh) {

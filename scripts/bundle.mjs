@@ -9,6 +9,7 @@ import { billOf, packagesOf } from './bundled.mjs';
 import { planChunks } from './chunks.mjs';
 import { withoutFacades, withRuntimeInlined } from './facades.mjs';
 import { inlinePage, pageModules } from './inlinePage.mjs';
+import { compiledAtOnce, importedParts, requiredPart, withLaterParts } from './laterParts.mjs';
 import { leanModule } from './leanModule.mjs';
 import { requiredPackage } from './requiredPackage.mjs';
 import { statementLines } from './statementLines.mjs';
@@ -58,6 +59,15 @@ const starts = [
   ['processes', 1, 'src/index', 'src/actors/process/process', 'src/integrations/subprocess/agentRuns'],
   ['guard', 0.5, programs.childGuardProgram],
 ];
+/** What the import of the library leaves for the first call of a function of these: it makes a gateway, or a supervisor. */
+const madeLater = [
+  'src/gateway/gateway',
+  ...['shutdown', 'start', 'supervision', 'supervisor', 'supervisorOptions', 'tree', 'treeText'].map(
+    (name) => `src/supervisor/${name}`,
+  ),
+];
+/** What is called where something has failed, and until then is passed over. */
+const whenFailed = /\/src\/policy\/failures\/[^/]*$/;
 /** What is needed before anything else is loaded, and shares no file with that. */
 const firsts = ['cli/commandIndex', 'cli/unloaded', 'cli/hook/lastTimer'];
 /** The entries of the library, by their places in `dist/`: each stands in the source where its types are. */
@@ -86,7 +96,7 @@ const input = {
  * @returns which modules stand in which file.
  */
 export async function bundlePackage(tree) {
-  const chunks = await plan();
+  const { chunks, atOnce } = await plan();
   const bundled = withoutFacades(
     await generate({
       chunkFileNames: 'parts/[name]-[hash].js',
@@ -95,14 +105,29 @@ export async function bundlePackage(tree) {
       },
     }),
   );
-  const output = withRuntimeInlined(bundled);
+  const namesOf = (isOne) => bundled.filter(isOne).map(({ fileName }) => fileName);
+  const isNamed =
+    (...names) =>
+    ({ fileName }) =>
+      names.some((name) => fileName.startsWith(`parts/${name}-`));
+  const required = namesOf(isNamed('gateway', 'core', 'failures'));
+  const output = withLaterParts(withRuntimeInlined(bundled), {
+    atOnce: new Set(
+      namesOf(({ fileName, moduleIds = [] }) => fileName === 'index.js' || moduleIds.some((id) => atOnce.has(id))),
+    ),
+    asked: new Set(required.filter((name) => !isNamed('failures')({ fileName: name }))),
+    called: new Set(namesOf(isNamed('failures'))),
+  });
   for (const { fileName, code } of output) {
     const path = join(tree, fileName);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, statementLines(leanModule(minifySync(fileName, code, minified).code)));
+    const { code: text, errors } = minifySync(fileName, code, minified);
+    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
+    writeFileSync(path, statementLines(leanModule(compiledAtOnce(text))));
   }
   chmodSync(join(tree, 'cli', 'main.js'), 0o755);
-  writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', output));
+  writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', bundled) + requiredPart);
+  writeFileSync(join(tree, 'parts', 'later.js'), importedParts(required));
   // As one package after the other: an import of it has 48 files open at once, and a process may have 64.
   writeFileSync(join(tree, 'parts', 'execa.js'), requiredPackage('execa', [], ['execa']));
   const built = packagesOf([...output.flatMap(({ moduleIds }) => moduleIds ?? []), ...pageModules]);
@@ -127,20 +152,64 @@ async function plan() {
     for (const file of loaded) for (const next of chunks.get(file).imports) if (chunks.has(next)) loaded.add(next);
     return loaded;
   };
-  const planned = planChunks(chunks, [
-    ...Object.values(entries).map((path) => ({
-      name: path === 'src/index' ? 'library' : dirname(path).split('/').at(-1),
-      ...(path === 'src/index' ? { main: true } : { room: dirname(path) }),
-      weight: aloneWeights[path] ?? 0.7,
-      ids: loadedBy(path in aloneWeights ? [path] : ['src/index', path]),
-    })),
-    ...starts.map(([name, weight, ...paths]) => ({ name, weight, ids: loadedBy(paths) })),
+  const library = loadedBy(['src/index']);
+  const alone = (names) =>
+    new Set(starts.filter(([name]) => names.includes(name)).flatMap(([, , ...paths]) => [...loadedBy(paths)]));
+  const others = new Set([
+    ...alone(['hook', 'spinning', 'mcp', 'guard']),
+    ...Object.keys(aloneWeights).flatMap((path) => (path === 'src/index' ? [] : [...loadedBy([path])])),
   ]);
+  const isLater = new Set(
+    madeLater.map((path) => files.get(source(path)) ?? missing(path)).filter((file) => !others.has(file)),
+  );
+  const atOnce = new Set([files.get(source('src/index')), ...[...library].filter((file) => others.has(file))]);
+  for (const file of atOnce)
+    for (const next of chunks.get(file).imports) if (chunks.has(next) && !isLater.has(next)) atOnce.add(next);
+  const idsOf = new Map([...files].map(([id, file]) => [file, id]));
+  const run = alone(['run']);
+  // What is made later shares no file with what is not.
+  const apart = new Map(
+    [...library].flatMap((file) => {
+      if (!atOnce.has(file)) return [[file, run.has(file) ? 'core' : 'gateway']];
+      return whenFailed.test(idsOf.get(file)) && !others.has(file) ? [[file, 'failures']] : [];
+    }),
+  );
+  const start = (name, weight, ids, about) => ({
+    name,
+    weight,
+    ids: new Set([...ids].filter((id) => !apart.has(id))),
+    ...about,
+  });
+  const planned = planChunks(chunks, [
+    start('library', aloneWeights['src/index'], atOnce, { main: true }),
+    ...Object.values(entries)
+      .filter((path) => path !== 'src/index')
+      .map((path) =>
+        start(
+          dirname(path).split('/').at(-1),
+          aloneWeights[path] ?? 0.7,
+          loadedBy(path in aloneWeights ? [path] : ['src/index', path]),
+          { room: dirname(path) },
+        ),
+      ),
+    ...starts.map(([name, weight, ...paths]) => start(name, weight, loadedBy(paths))),
+  ]);
+  for (const [file, name] of apart) planned.set(file, name);
   // Entries stay where they are asked for, and the parts of a start are loaded one by one: a broken one is not to break the others.
   for (const id of Object.values(input)) planned.delete(files.get(id));
   for (const path of firsts) planned.set(files.get(source(path)) ?? missing(path), 'first');
-  for (const [file, name] of planned) if (name === 'started') planned.delete(file);
-  return new Map([...files].map(([id, file]) => [id, planned.get(file)]));
+  const [store, drivers] = ['src/store/openStore', 'reader/describeDriver'].map((path) => loadedBy([path]));
+  const isStore = (file) => store.has(file) && !drivers.has(file);
+  for (const [file, name] of planned) {
+    if (name !== 'started') continue;
+    if (isStore(file)) planned.set(file, 'store');
+    else planned.delete(file);
+  }
+  const ids = [...files];
+  return {
+    chunks: new Map(ids.map(([id, file]) => [id, planned.get(file)])),
+    atOnce: new Set(ids.flatMap(([id, file]) => (atOnce.has(file) && !apart.has(file) ? [id] : []))),
+  };
 }
 
 function missing(path) {

@@ -30,7 +30,7 @@ export async function loadImportSuite(): Promise<Suite> {
         says: 'CPU time to import unwedge, against xstate',
         of: { subject: 'unwedge', case: name, metric: 'cpu' },
         over: { subject: 'xstate', case: name, metric: 'cpu' },
-        atMost: 2.5,
+        atMost: 2,
       },
     ],
   });

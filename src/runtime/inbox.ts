@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Clock, Timer } from '../policy/clock.ts';
 import { read } from '../policy/failures/errorChain.ts';
 import type { Fact, KeptFacts } from '../policy/facts/facts.ts';
@@ -115,7 +114,9 @@ export class StoredInbox implements Inbox {
       place:
         place === undefined
           ? id
-          : createHash('sha256')
+          : process
+              .getBuiltinModule('node:crypto')
+              .createHash('sha256')
               // What is asked belongs to its place: an answer allows nothing that nobody has seen.
               .update(
                 canonicalJson([place, given.source, given.asker, given.what, given.detail ?? null, form ?? null]) ?? id,

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { checkName } from '../policy/options/options.ts';
 import { isPostgresUrl, shownUrl } from '../policy/text/postgresUrl.ts';
@@ -55,5 +54,5 @@ export function installDirectory(env: Environment): string {
 function stateDirectory(env: Environment): string {
   const state = env['XDG_STATE_HOME'];
   if (state !== undefined && isAbsolute(state)) return state;
-  return join(env['HOME'] || homedir(), '.local', 'state');
+  return join(env['HOME'] || process.getBuiltinModule('node:os').homedir(), '.local', 'state');
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
@@ -32,9 +33,21 @@ describe('importing the package', () => {
     expect({ packages, exitCode, complaints }).toEqual({ packages: ['xstate'], exitCode: 0, complaints: '' });
   });
 
-  it('[U-1] loads its entry and four files more: each costs as much as 50 kB of code', async () => {
+  it('[U-1] loads its entry and three files more: each costs as much as 50 kB of code', async () => {
     const { own } = await runFresh(`import 'unwedge';`);
-    expect(own).toHaveLength(5);
+    expect(own).toHaveLength(4);
+  });
+
+  it('[U-1] [S-4] makes a gateway and tells failures apart in a process that has no descriptor left', () => {
+    const program = `
+      import { classify, createGateway } from 'unwedge';
+      import { openSync } from 'node:fs';
+      try { for (;;) openSync('/dev/null'); } catch {}
+      const { kind } = classify(new Error('x'), { dispatched: true });
+      console.log(kind, typeof createGateway({ store: ':memory:' }).start);`;
+    const words = ['-c', `ulimit -n 100; exec '${process.execPath}' --input-type=module --eval "$0"`, program];
+    const { stdout, stderr } = spawnSync('/bin/sh', words, { encoding: 'utf8' });
+    expect({ stdout, stderr }).toEqual({ stdout: 'unknown function\n', stderr: '' });
   });
 
   it('[U-1] gives machines of the xstate that its user imports', async () => {

@@ -1,5 +1,4 @@
 import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
 import { isShortage, shortageText, spawnFailure } from './spawnFailure.ts';
 
@@ -46,6 +45,7 @@ export function loadFailure(message: string, error: unknown): FailureFacts {
 
 /** @throws the error of the system where this process may not open so many files more. */
 function requireFreeFiles(count: number): void {
+  const { devNull } = process.getBuiltinModule('node:os');
   const taken: number[] = [];
   try {
     while (taken.length < count) taken.push(openSync(devNull, 'r'));

@@ -1,6 +1,5 @@
 import { mkdtempSync, rmdirSync, unlinkSync } from 'node:fs';
 import { lstat, open, readdir, rmdir, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   identify,
@@ -17,6 +16,8 @@ export const promptPrefix = 'unwedge-prompt-';
 /** The only files of such a directory: the prompt, and whose it is. */
 const promptFiles = ['prompt', 'owner'] as const;
 
+const temporary = (): string => process.getBuiltinModule('node:os').tmpdir();
+
 /** A prompt on disk, for as long as somebody reads it. */
 export interface PromptFile {
   readonly path: string;
@@ -30,7 +31,7 @@ export interface PromptFile {
  * @param directory - where; the system's directory for temporary files when left out.
  * @throws an errno error when it cannot be written; nothing is left then.
  */
-export async function writePromptFile(prompt: string, directory: string = tmpdir()): Promise<PromptFile> {
+export async function writePromptFile(prompt: string, directory = temporary()): Promise<PromptFile> {
   // Made in one step and under a name that was free: nobody can have put a link in its place.
   const own = mkdtempSync(join(directory, promptPrefix));
   removeAtExit(own);
@@ -110,7 +111,7 @@ const dayMs = 24 * hourMs;
  * @param directory - where they are looked for.
  * @returns how to stop.
  */
-export function sweepPrompts(clock: Clock, directory: string = tmpdir()): () => void {
+export function sweepPrompts(clock: Clock, directory = temporary()): () => void {
   let timer: ReturnType<Clock['setTimeout']> | undefined;
   const sweep = (): void => {
     timer = clock.setTimeout(sweep, hourMs);
@@ -125,7 +126,7 @@ export function sweepPrompts(clock: Clock, directory: string = tmpdir()): () => 
  * @param wallNow - wall time in ms.
  * @returns how many were removed.
  */
-export async function removeLeftPrompts(wallNow: number, directory: string = tmpdir()): Promise<number> {
+export async function removeLeftPrompts(wallNow: number, directory = temporary()): Promise<number> {
   const names = await readdir(directory).catch(() => []);
   const found = names.filter((name) => name.startsWith(promptPrefix)).map((name) => join(directory, name));
   const aged = await Promise.all(found.map(async (path) => ({ path, ageMs: wallNow - (await madeAt(path)) })));
