@@ -63,9 +63,12 @@ export const mcpOptions = {
     ['http', 'sse', 'auto'],
   ),
   'sign-in': flag('with --url: sign in to the server with a browser, and exit'),
+  device: flag(
+    'with --url: whoever signs in has the browser elsewhere, and enters a code that is told on stderr and in the inbox; with --sign-in now, else when it is needed',
+  ),
   'client-id': text(
     'ID',
-    'with --sign-in: of a client that the server knows; else one is registered. With --client-secret-env: of this program',
+    'with --sign-in or --device: of a client that the server knows; else one is registered. With --client-secret-env: of this program',
   ),
   'client-secret-env': text(
     'VARIABLE',

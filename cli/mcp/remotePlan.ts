@@ -15,6 +15,7 @@ export const remoteOnly = [
   'header-file',
   'transport',
   'sign-in',
+  'device',
   'client-id',
   'client-secret-env',
   'scope',
@@ -36,8 +37,10 @@ export function planRemote(
   const transport = valueAmong('--transport', args.transport, transports);
   const secret = args['client-secret-env'];
   const clientId = args['client-id'];
-  if (!args['sign-in'] && (clientId === undefined) !== (secret === undefined)) {
-    throw new UsageError('Expected `--client-id` and `--client-secret-env` together, unless with `--sign-in`');
+  if (!args['sign-in'] && !args.device && (clientId === undefined) !== (secret === undefined)) {
+    throw new UsageError(
+      'Expected `--client-id` and `--client-secret-env` together, unless with `--sign-in` or `--device`',
+    );
   }
   if (!args['sign-in'] && args['callback-port'] !== undefined) {
     throw new UsageError('Option --callback-port is for --sign-in');
@@ -46,11 +49,11 @@ export function planRemote(
     url,
     headers: headersOf(args, env),
     transport,
-    ...(secret !== undefined && {
+    ...((secret !== undefined || args.device) && {
       auth: {
-        grant: 'client_credentials' as const,
+        grant: args.device ? ('device_code' as const) : ('client_credentials' as const),
         clientId,
-        clientSecret: variable('--client-secret-env', secret, env),
+        clientSecret: secret === undefined ? undefined : variable('--client-secret-env', secret, env),
         scope: args.scope,
       },
     }),

@@ -2,17 +2,18 @@ import { clientModule } from '../../src/actors/mcp/face.ts';
 import { randomBytes } from 'node:crypto';
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import type { Clock } from '../../src/policy/face.ts';
+import { messageOf } from '../../src/policy/failures/face.ts';
 import { formatDuration } from '../../src/policy/text/face.ts';
 import {
-  type RenewedTokens,
+  type SignInEnd,
   type SignInFile,
-  TokenRequest,
-  emptyRecord,
+  conversation,
   findIssuer,
-  lockBusy,
+  keepTokens,
   refused,
+  register,
   renewedOf,
-  tokenRequestMs,
+  withOfflineAccess,
 } from '../../src/actors/mcp/http/auth/face.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { noTrace, startHttpServer } from '../../web/server/httpServer.ts';
@@ -34,11 +35,6 @@ export interface SignInRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** End of a sign-in. */
-type SignInEnd =
-  | { readonly ok: true; readonly issuer: string; readonly expiresAt?: number | undefined; readonly renews: boolean }
-  | { readonly ok: false; readonly message: string };
-
 /** Has a person sign in, and keeps the tokens. Never rejects. */
 export async function signIn(request: SignInRequest): Promise<SignInEnd> {
   const state = randomBytes(32).toString('base64url');
@@ -46,12 +42,12 @@ export async function signIn(request: SignInRequest): Promise<SignInEnd> {
   try {
     listener = await listenForCallback(request.clock, request.callbackPort ?? 0, state);
   } catch (error) {
-    return { ok: false, message: `The browser cannot come back to this machine: ${wordsOf(error)}` };
+    return { ok: false, message: `The browser cannot come back to this machine: ${messageOf(error)}` };
   }
   try {
     return await signInWith(request, listener, state);
   } catch (error) {
-    return { ok: false, message: wordsOf(error) };
+    return { ok: false, message: messageOf(error) };
   } finally {
     await listener.close();
   }
@@ -65,7 +61,9 @@ async function signInWith(request: SignInRequest, listener: CallbackListener, st
     const found = await findIssuer(file.server, { client_id: '' }, talk);
     insistOnPkce(found.issuer.metadata);
     const wanted = withOfflineAccess(request.scope ?? found.scope, found.issuer.metadata);
-    const client = request.client ?? (await register(found.issuer.metadata, redirectUrl, wanted, talk));
+    const client =
+      request.client ??
+      (await register(found.issuer.metadata, { grant: 'authorization_code', redirectUrl }, wanted, talk));
     return { issuer: { ...found.issuer, client }, scope: wanted };
   });
   const { authorizationServer, metadata, client: clientInformation, resource } = issuer;
@@ -94,39 +92,7 @@ async function signInWith(request: SignInRequest, listener: CallbackListener, st
       fetchFn: talk.fetch,
     }),
   );
-  return keep(request, renewedOf(issuer, tokens, scope));
-}
-
-/** Takes the place of what was kept of the server: another issuer, or another person, has nothing in common with it. */
-async function keep({ clock, file }: SignInRequest, tokens: RenewedTokens): Promise<SignInEnd> {
-  const { issuer, access, refresh, scope, expiresIn } = tokens;
-  const obtainedAt = clock.wallNow();
-  const expiresAt = expiresIn === undefined ? undefined : obtainedAt + expiresIn * 1000;
-  const kept = await file.locked(2 * tokenRequestMs, () => {
-    file.write({
-      ...emptyRecord(file.server),
-      issuer,
-      tokens: { access, refresh, scope, obtainedAt, expiresAt },
-    });
-    return Promise.resolve();
-  });
-  if (kept === lockBusy) throw refused('Another process keeps the file of the sign-in locked');
-  return { ok: true, issuer: issuer?.metadata.issuer ?? '', expiresAt, renews: refresh !== undefined };
-}
-
-/** Puts one limit on all requests of the work. Text of the authorization server is not repeated. */
-async function conversation<T>(clock: Clock, work: (talk: TokenRequest) => Promise<T>): Promise<T> {
-  const talk = new TokenRequest(clock);
-  try {
-    return await work(talk);
-  } catch (error) {
-    const refusal = talk.refusal(error);
-    throw refused(
-      refusal === undefined ? talk.failure(error).message : `The authorization server refused: ${refusal.slice(0, 50)}`,
-    );
-  } finally {
-    talk.end();
-  }
+  return keepTokens(request, renewedOf(issuer, tokens, scope));
 }
 
 /** A server that does not say that it checks the challenge may be one that does not. */
@@ -134,38 +100,6 @@ function insistOnPkce({ code_challenge_methods_supported: methods }: Authorizati
   if (methods?.includes('S256') !== true) {
     throw refused('The authorization server does not offer PKCE with S256, without which a sign-in could be stolen');
   }
-}
-
-async function register(
-  metadata: AuthorizationServerMetadata,
-  redirectUrl: string,
-  scope: string | undefined,
-  talk: TokenRequest,
-): Promise<OAuthClientInformationMixed> {
-  if (metadata.registration_endpoint === undefined) {
-    throw refused('The authorization server registers no clients: give the ID of one that it knows');
-  }
-  const { registerClient } = await clientModule();
-  return registerClient(metadata.issuer, {
-    metadata,
-    clientMetadata: {
-      client_name: 'unwedge',
-      redirect_uris: [redirectUrl],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-      application_type: 'native',
-    },
-    ...(scope !== undefined && { scope }),
-    fetchFn: talk.fetch,
-  });
-}
-
-/** Without it many give no refresh token, and the sign-in ends within the hour. */
-function withOfflineAccess(scope: string | undefined, metadata: AuthorizationServerMetadata): string | undefined {
-  const offers = metadata.scopes_supported?.includes('offline_access') === true;
-  if (!offers || scope === undefined || scope.split(' ').includes('offline_access')) return scope;
-  return `${scope} offline_access`;
 }
 
 function comeBack(
@@ -186,10 +120,6 @@ function comeBack(
     });
     show(href);
   });
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error';
 }
 
 /** Values that the browser brought back. */

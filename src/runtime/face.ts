@@ -11,7 +11,7 @@ export { ownMetrics } from './ownMetrics.ts';
 export { guardProcess } from './processGuard.ts';
 export { Registry } from './registry.ts';
 export { type Observed, registryOf, withRegistry } from './registryOf.ts';
-export { remoteServer } from './remoteServer.ts';
+export { remoteServer, tellCode } from './remoteServer.ts';
 export type { Part, Runtime } from './runtime.ts';
 export type { StartOptions } from './runtimeLife.ts';
 export { seeRuns } from './seeRuns.ts';

@@ -1,16 +1,13 @@
 import { remoteSecrets, type RemoteSettings, shownAddress } from '../actors/mcp/http/remoteOptions.ts';
 import type { ServerTarget } from '../actors/mcp/serverLink.ts';
 import { learnRemote } from './remoteSecrets.ts';
-import type { Runtime } from './runtime.ts';
+import type { RemoteWorld } from './remoteServer.ts';
 import { lateModule } from '../actors/process/lateModule.ts';
 
 const remoteServerModule = lateModule(() => import('./remoteServer.ts'));
 
 /** A remote MCP server whose code is loaded when it is first connected to: most gateways have none. */
-export function lateRemoteServer(
-  runtime: Pick<Runtime, 'clock' | 'random' | 'secrets'>,
-  settings: RemoteSettings,
-): ServerTarget {
+export function lateRemoteServer(runtime: RemoteWorld, settings: RemoteSettings): ServerTarget {
   learnRemote(runtime.secrets, settings);
   const { handshakeMs, pingMs, maxMessageBytes } = settings;
   let target: ServerTarget | undefined;

@@ -16,6 +16,8 @@ export interface AuthorizationServerOptions {
   readonly revokesFamilies?: boolean;
   /** Of the callback. @defaultValue its own */
   readonly iss?: string;
+  /** What it says of a new device code, in place of the usual. */
+  readonly device?: Readonly<Record<string, unknown>>;
 }
 
 interface Family {
@@ -38,6 +40,12 @@ export class AuthorizationServer {
   readonly tokenRequests: URLSearchParams[] = [];
   /** All requests, by path. */
   readonly paths: string[] = [];
+  /** Its requests for device codes, as they were sent. */
+  readonly deviceRequests: URLSearchParams[] = [];
+  /** What it says to those who ask for the tokens of a device code, in order; then that nobody has decided yet, or the tokens. */
+  readonly deviceErrors: string[] = [];
+  /** Whether the person has entered the code, and said yes. */
+  isEntered = false;
   /** What happens to the next requests for tokens, in order. */
   readonly faults: TokenFault[] = [];
   /** Connections that are open as it sees them. Its clients are told to keep them for longer than a test lasts. */
@@ -120,6 +128,12 @@ export class AuthorizationServer {
       }
       case '/authorize':
         return this.#authorize(url, response);
+      case '/device':
+        this.deviceRequests.push(new URLSearchParams(body));
+        return json(response, 200, {
+          ...{ device_code: 'planted-device-code', user_code: 'WDJB-MJHT', verification_uri: `${this.url}/enter` },
+          ...{ expires_in: 600, interval: 5, ...this.#options.device },
+        });
       case '/token':
         this.tokenRequests.push(new URLSearchParams(body));
         for (const check of this.#waiting) check();
@@ -134,6 +148,7 @@ export class AuthorizationServer {
       issuer: this.url,
       authorization_endpoint: `${this.url}/authorize`,
       token_endpoint: `${this.url}/token`,
+      device_authorization_endpoint: `${this.url}/device`,
       registration_endpoint: `${this.url}/register`,
       response_types_supported: ['code'],
       code_challenge_methods_supported: ['S256'],
@@ -161,6 +176,10 @@ export class AuthorizationServer {
     if (fault === 'reset') return void response.socket?.resetAndDestroy();
     if (fault === 'invalid_client') return json(response, 401, { error: 'invalid_client' });
     if (fault === 'no_headers') return;
+    if (asked.get('grant_type')?.endsWith(':device_code') === true) {
+      const error = this.deviceErrors.shift() ?? (this.isEntered ? undefined : 'authorization_pending');
+      if (error !== undefined) return json(response, 400, { error });
+    }
     const family = this.#grant(asked);
     if (fault === 'lost_answer') return void response.socket?.resetAndDestroy();
     if (family === undefined) return json(response, 400, { error: 'invalid_grant' });
@@ -180,6 +199,8 @@ export class AuthorizationServer {
         if (code?.challenge !== challenge || code.redirect !== asked.get('redirect_uri')) return undefined;
         return this.#begin(randomUUID());
       }
+      case 'urn:ietf:params:oauth:grant-type:device_code':
+        return asked.get('device_code') === 'planted-device-code' ? this.#begin(randomUUID()) : undefined;
       case 'client_credentials':
         return this.#begin('');
       case 'refresh_token': {

@@ -54,6 +54,11 @@ export class SkippingClock implements Clock {
     for (const { isLong, real } of this.#entries.values()) if (isLong) systemClock.clearTimeout(real);
   }
 
+  /** What is left of the waits of a second or more, in ms. */
+  get waits(): readonly number[] {
+    return [...this.#entries.values()].flatMap(({ at, isLong }) => (isLong ? [at - this.now()] : []));
+  }
+
   /** Puts it forward by `ms` at once; what has come due fires now. */
   skip(ms: number): void {
     this.#skippedMs += ms;

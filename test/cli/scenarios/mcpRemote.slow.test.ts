@@ -132,6 +132,41 @@ describe('unwedge mcp --url', () => {
     expect(existsSync(join(home.directory, 'sign-ins'))).toBe(true);
   });
 
+  it('[P-4] [G-17] signs in on another device: the code is on stderr, in status and the inbox, which may decline it', async () => {
+    const giver = await startAuthorizationServer({ device: { interval: 1 } });
+    const server = await startServer({ authorize: giver.accepts, authorizationServer: giver.url });
+    const home = makeHome();
+    const words = [main, 'mcp', '--url', server.url, '--sign-in', '--device'];
+    const declined = execa(process.execPath, words, { env: home.env, reject: false });
+    const open = async () =>
+      JSON.parse((await runBuilt(['inbox', '--json'], filled(home))).stdout || '[]') as { id: string; what: string }[];
+    await expect
+      .poll(open, { timeout: 20_000 })
+      .toMatchObject([
+        { asker: new URL(server.url).host, what: `sign in at ${giver.url}/enter with the code WDJB-MJHT` },
+      ]);
+    expect((await runBuilt(['status'], filled(home))).stdout).toContain('1 question to a person waits');
+    await runBuilt(['inbox', 'answer', (await open())[0]?.id ?? '', '--deny'], filled(home));
+    expect(await declined).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('was stopped') as string });
+    const signing = execa(process.execPath, words, { env: home.env, reject: false });
+    await giver.until(() => giver.deviceRequests.length === 2);
+    giver.isEntered = true;
+    const { exitCode, stdout, stderr } = await signing;
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/Signed in to \S+\. It is renewed by itself\.$/)]);
+    expect(stderr).toContain(`sign in at ${giver.url}/enter with the code WDJB-MJHT`);
+    expect(await open()).toEqual([]);
+    const { search } = await connect(server.url, home);
+    expect(await search('a')).toBe('a');
+  });
+
+  it('[P-4] [G-17] with --device alone tells a client that finds no sign-in how to make one', async () => {
+    const giver = await startAuthorizationServer();
+    const server = await startServer({ authorize: giver.accepts, authorizationServer: giver.url });
+    await expect(connect(server.url, makeHome(), ['--device', '--inbox'])).rejects.toThrow(
+      `Not signed in: sign in at ${giver.url}/enter with the code WDJB-MJHT`,
+    );
+  });
+
   it('[P-4] says why a sign-in fails', async () => {
     const giver = await startAuthorizationServer({ metadata: { code_challenge_methods_supported: [] } });
     const server = await startServer({ authorize: giver.accepts, authorizationServer: giver.url });
@@ -153,7 +188,12 @@ describe('unwedge mcp --url', () => {
     [['--url', 'http://x', '--client-id', 'a'], 'Expected `--client-id` and `--client-secret-env` together'],
     [['--url', 'http://x', '--callback-port', '1'], 'Option --callback-port is for --sign-in'],
     [['--url', 'http://x', '--sign-in', '--callback-port', 'x'], 'Expected `--callback-port` to be a port'],
+    [
+      ['--url', 'http://x', '--sign-in', '--device', '--callback-port', '1'],
+      'Option --callback-port is not for --device',
+    ],
     [['--sign-in', '--', 'node'], 'Option --sign-in is for --url'],
+    [['--device', '--', 'node'], 'Option --device is for --url'],
     [['--header-env', 'A=B', '--', 'node'], 'Option --header-env is for --url'],
   ])('[P-4] refuses %j', async (words, message) => {
     const { code, stderr } = await runHere(['mcp', ...words]);

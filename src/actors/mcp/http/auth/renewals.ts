@@ -1,7 +1,8 @@
 import { clientModule } from '../../clientModule.ts';
 import type { OAuthClientProvider, OAuthTokens } from '@modelcontextprotocol/client';
 import { findIssuer, isBearer } from './issuer.ts';
-import type { SignInRecord } from './signInRecord.ts';
+import type { Issuer, SignInRecord } from './signInRecord.ts';
+import type { TokenRequest } from './tokenRequest.ts';
 import type { Renewal, RenewedTokens } from './tokenKeeper.ts';
 
 /** Renews what a person has signed in to. */
@@ -36,28 +37,32 @@ export function byClientCredentials({ clientId, clientSecret, scope }: ClientCre
   return {
     can: () => true,
     async renew(record, request) {
-      const { fetchToken } = await clientModule();
       const { issuer } = await findIssuer(record.server, client, request);
-      const provider: Pick<OAuthClientProvider, 'clientMetadata' | 'clientInformation' | 'prepareTokenRequest'> = {
-        clientMetadata: { redirect_uris: [] },
-        clientInformation: () => ({ ...client, issuer: issuer.metadata.issuer }),
-        prepareTokenRequest: (asked) => {
-          const params = new URLSearchParams({ grant_type: 'client_credentials' });
-          if (asked !== undefined) params.set('scope', asked);
-          return params;
-        },
-      };
-      const { authorizationServer, metadata, resource } = issuer;
-      const answer = await fetchToken(provider as OAuthClientProvider, authorizationServer, {
-        metadata,
-        resource,
-        ...(scope !== undefined && { scope }),
-        fetchFn: request.fetch,
-      });
+      const wanted = { grant_type: 'client_credentials', ...(scope !== undefined && { scope }) };
+      const answer = await tokensBy(issuer, wanted, request);
       // The secret stays where it came from.
       return renewedOf({ ...issuer, client: { client_id: clientId } }, answer, scope);
     },
   };
+}
+
+/** Asks for tokens by a grant that the SDK does not know. */
+export async function tokensBy(
+  { authorizationServer, metadata, client, resource }: Issuer,
+  grant: Record<string, string>,
+  request: TokenRequest,
+): Promise<OAuthTokens> {
+  const { fetchToken } = await clientModule();
+  const provider: Pick<OAuthClientProvider, 'clientMetadata' | 'clientInformation' | 'prepareTokenRequest'> = {
+    clientMetadata: { redirect_uris: [] },
+    clientInformation: () => ({ ...client, issuer: metadata.issuer }),
+    prepareTokenRequest: () => new URLSearchParams(grant),
+  };
+  return fetchToken(provider as OAuthClientProvider, authorizationServer, {
+    metadata,
+    resource,
+    fetchFn: request.fetch,
+  });
 }
 
 /** @throws Error when it is a token of another kind. */

@@ -32,6 +32,8 @@ interface TokenKeeperOptions {
   readonly renewal: Renewal;
   /** Advice where there is nothing to renew: as in "sign in with …". */
   readonly advice: string;
+  /** Has people sign in on another device, and says how, in place of the advice. @defaultValue nobody is asked */
+  readonly prompt?: { advice(): Promise<string> } | undefined;
   /** True where it is a command that people sign in with. */
   readonly asksPeople: boolean;
   /** Sends no token where there is none, in place of failing. */
@@ -67,7 +69,7 @@ export class TokenKeeper implements RemoteAuth {
     const { tokens } = record;
     if (tokens === undefined && !renewal.can(record)) {
       if (isOptional) return undefined;
-      throw new AttemptError(this.#notSignedIn('Not signed in'));
+      throw new AttemptError(await orAborted(this.#notSignedIn('Not signed in'), signal));
     }
     const now = clock.wallNow();
     if (tokens !== undefined && now < dueAt(tokens)) return this.#told(tokens);
@@ -78,7 +80,8 @@ export class TokenKeeper implements RemoteAuth {
     if (isGood) return this.#told(tokens);
     const renewed = await orAborted(renewing, signal);
     if (renewed === 'renewed') return this.#told(file.read().tokens);
-    throw new AttemptError(renewed === 'cannot' ? this.#notSignedIn('The sign-in has expired') : renewed.facts);
+    if (renewed !== 'cannot') throw new AttemptError(renewed.facts);
+    throw new AttemptError(await orAborted(this.#notSignedIn('The sign-in has expired'), signal));
   }
 
   async refused(
@@ -89,12 +92,12 @@ export class TokenKeeper implements RemoteAuth {
     const { file } = this.#options;
     const { tokens } = file.read();
     if (status !== 401) throw new AttemptError({ ...this.#lacksScope(wwwAuthenticate), status });
-    if (tokens === undefined) throw new AttemptError({ ...this.#neverSignedIn(), status });
+    if (tokens === undefined) throw new AttemptError({ ...(await this.#neverSignedIn()), status });
     if (tokens.access !== token) return true;
     const renewed = await orAborted(this.#renew(token, 'refusal'), signal);
     if (renewed === 'renewed') return true;
     throw new AttemptError(
-      renewed === 'cannot' ? { ...this.#notSignedIn('The server refused the token'), status } : renewed.facts,
+      renewed === 'cannot' ? { ...(await this.#notSignedIn('The server refused the token')), status } : renewed.facts,
     );
   }
 
@@ -170,13 +173,14 @@ export class TokenKeeper implements RemoteAuth {
     return { facts: { kind: 'auth', message, outcome: 'not_started' } };
   }
 
-  #notSignedIn(what: string): FailureFacts {
-    return { kind: 'auth', message: `${what}: ${this.#options.advice}`, outcome: 'not_started' };
+  async #notSignedIn(what: string): Promise<FailureFacts> {
+    const { prompt, advice } = this.#options;
+    return { kind: 'auth', message: `${what}: ${(await prompt?.advice()) ?? advice}`, outcome: 'not_started' };
   }
 
   /** Names another way: a token of unknown origin may as well be one that people have. */
-  #neverSignedIn(): FailureFacts {
-    const facts = this.#notSignedIn('Not signed in');
+  async #neverSignedIn(): Promise<FailureFacts> {
+    const facts = await this.#notSignedIn('Not signed in');
     const others = '; or give a token by --header-env or --header-file, in a file of servers by `headers`';
     return this.#options.isOptional ? { ...facts, message: facts.message + others } : facts;
   }

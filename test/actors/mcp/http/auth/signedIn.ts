@@ -1,3 +1,4 @@
+import type { DeviceCode } from '../../../../../src/actors/mcp/http/auth/deviceCode.ts';
 import { remoteSignIn } from '../../../../../src/actors/mcp/http/auth/remoteSignIn.ts';
 import { type RemoteSignInOptions, signInKeys } from '../../../../../src/actors/mcp/http/auth/signInOptions.ts';
 import { type SignInRequest, signIn } from '../../../../../cli/mcp/signIn.ts';
@@ -32,11 +33,12 @@ export async function startGuarded(options: AuthorizationServerOptions = {}, mor
     learned,
     signIn: (request: Partial<SignInRequest> = {}) => signIn({ file, clock, waitMs: 60_000, show: browse, ...request }),
     /** As one process has it. */
-    keeper: (own: RemoteSignInOptions = {}, isOptional = false) =>
+    keeper: (own: RemoteSignInOptions = {}, isOptional = false, tell?: (code: DeviceCode) => void) =>
       remoteSignIn(server.url, readOptions('', own, signInKeys), {
         clock,
         directory,
         isOptional,
+        tell,
         learn: (token) => void learned.push(token),
       }),
   };
