@@ -17,17 +17,38 @@ export function wrapArgv(document: Document, program: Program, { launcher, optio
   const { command, args, verb } = program;
   const raw = sourceOf(document, command.range);
   const added = [...launcher.args, verb, ...options, '--'];
-  if (program.commandKey === 'argv') {
+  if (program.isList === true) {
     const [start] = command.range;
     return [{ range: [start, start], text: `${[launcher.command, ...added].map(tokenOf).join(', ')}, ` }];
   }
-  const words = [...added.map(tokenOf), raw].join(', ');
+  const isBlock = args !== undefined && isBlockList(document, args.range);
+  const tokens = [...added.map(tokenOf), isBlock || !reachesFurther.test(raw) ? raw : tokenOf(command.value)];
   const replaced = { range: command.range, text: tokenOf(launcher.command) };
-  if (args === undefined) return [replaced, addedArgs(document, program, words)];
+  if (args === undefined) return [replaced, addedArgs(document, program, tokens.join(', '))];
+  if (isBlock) return [replaced, inFrontOf(document, args, tokens)];
   const [start] = args.range;
-  const text = args.items.length === 0 ? words : `${words}, `;
+  const text = args.items.length === 0 ? tokens.join(', ') : `${tokens.join(', ')}, `;
   return [replaced, { range: [start + 1, start + 1], text }];
 }
+
+/** Words without quotes that are more than one in the brackets of a list of YAML. */
+const reachesFurther = /^[^"'].*[,[\]{}]/;
+
+/** A list of YAML without brackets has an item behind each dash. */
+const isBlockList = ({ text }: Document, [start]: Range): boolean => text[start] === '-';
+
+/** Puts tokens before the items of a list that has some; into one without brackets each in a line of its own. */
+export function inFrontOf(document: Document, { range, items }: Arguments, tokens: readonly string[]): TextEdit {
+  const [start] = range;
+  if (!isBlockList(document, range)) {
+    const at = items[0]?.range[0] ?? start + 1;
+    return { range: [at, at], text: `${tokens.join(', ')}, ` };
+  }
+  const indent = /[ \t]*$/.exec(lineBefore(document.text, start))?.[0] ?? '';
+  return { range: [start, start], text: tokens.map((token) => `- ${token}${document.eol}${indent}`).join('') };
+}
+
+type Arguments = NonNullable<Program['args']>;
 
 /** Adds the list of arguments that was not there: where it goes, and with what text around it. */
 function addedArgs(document: Document, program: Program, words: string): TextEdit {
@@ -41,12 +62,13 @@ function writtenArgs(document: Document, { command }: Program, field: Field, wor
   const [start] = field.range;
   if (field.isInline) {
     const dotted = document.text.slice(start, field.key[0]);
-    const key = document.format === 'toml' ? `${dotted}args =` : '"args":';
+    const key = { toml: `${dotted}args =`, yaml: 'args:' }[document.format as string] ?? '"args":';
     return { text: `, ${key} [${words}]`, insertedAt: command.range[1] };
   }
   const indent = /[ \t]*$/.exec(lineBefore(document.text, start))?.[0] ?? '';
   const dotted = document.text.slice(start, field.key[0]);
-  return { text: `${dotted}args = [${words}]${document.eol}${indent}`, insertedAt: start };
+  const key = document.format === 'yaml' ? 'args:' : `${dotted}args =`;
+  return { text: `${key} [${words}]${document.eol}${indent}`, insertedAt: start };
 }
 
 function commandField({ table, commandKey }: Program): Field {
@@ -70,12 +92,16 @@ export function unwrapArgv(
 ): readonly TextEdit[] {
   const { command, args } = program;
   if (args === undefined) return [];
-  if (program.commandKey === 'argv')
+  if (program.isList === true)
     return [{ range: [command.range[0], args.items[ours - 1]?.range[0] ?? command.range[0]], text: '' }];
   const items = args.items.slice(0, ours).map(({ range }) => sourceOf(document, range));
   const restored = { range: command.range, text: raw ?? items.at(-1) ?? '' };
   const isEmptied = args.items.length === ours;
   if (isEmptied && !hadArgs) return [restored, { range: argsRange(document, program, items.join(', ')), text: '' }];
+  if (isEmptied && isBlockList(document, args.range)) {
+    const end = args.items.at(-1)?.range[1] ?? args.range[1];
+    return [restored, { range: [program.table.fields.get('args')?.key[1] ?? end, end], text: ': []' }];
+  }
   return [restored, { range: wordsRange(document, args.range, args.items, ours, items), text: '' }];
 }
 
@@ -87,6 +113,8 @@ function wordsRange(
   items: readonly string[],
 ): Range {
   const isEmptied = all.length === ours;
+  // The dash of the first item that stays.
+  if (text[start] === '-') return [start, text.lastIndexOf('-', (all[ours]?.range[0] ?? end) - 1)];
   const written = `${items.join(', ')}${isEmptied ? '' : ', '}`;
   if (text.startsWith(written, start + 1)) return [start + 1, start + 1 + written.length];
   const first = all[0]?.range[0] ?? start + 1;

@@ -120,7 +120,7 @@ function shown(line: string, other = ''): string {
 }
 
 /** Fields whose values are secrets, or may be. */
-const hiddenFields = /^(?:env|.*headers|oauth)$/i;
+const hiddenFields = /^(?:envs?|environment|.*headers|oauth)$/i;
 
 /** The text with secrets hidden in these ranges, in as many lines. */
 function maskedText({ text, root }: Document, ranges: readonly Range[]): string {
@@ -139,7 +139,7 @@ function maskedText({ text, root }: Document, ranges: readonly Range[]): string 
         const before = node.items[index - 1];
         visit(item, isHidden || (before?.kind === 'scalar' && announcesSecret(before.value)));
       }
-    } else if (isHidden) hide(node, redacted);
+    } else if (isHidden || node.why !== undefined) hide(node, redacted);
     else if (typeof node.value === 'string') {
       const shown = redactText(node.value);
       if (shown !== node.value) hide(node, shown);

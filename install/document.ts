@@ -1,10 +1,11 @@
 import { type AST, getStaticJSONValue, parseJSON } from 'jsonc-eslint-parser';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { readTomlTree } from './tomlTree.ts';
-import { DocumentError, emptyTable, type Node, type Scalar, type Table } from './tree.ts';
+import { applyEdits, DocumentError, emptyTable, type Node, type Scalar, type Table } from './tree.ts';
+import { readYamlTree, readYamlValue } from './yamlTree.ts';
 
-/** Format as the program that reads a file has it: `json` without comments, `json5` with all that JSON5 and JSONC allow. */
-export type Format = 'json' | 'json5' | 'toml';
+/** Format as the program that reads a file has it: `json` without comments, `jsonc` with comments alone, `json5` with all that JSON5 allows. */
+export type Format = 'json' | 'jsonc' | 'json5' | 'toml' | 'yaml';
 
 /** A configuration file, read. */
 export interface Document {
@@ -27,24 +28,40 @@ export function readDocument(bytes: Buffer, format: Format): Document {
   if (!Buffer.from(whole, 'utf8').equals(bytes)) throw new DocumentError('it is not UTF-8');
   const hasMark = whole.startsWith(mark);
   const text = hasMark ? whole.slice(1) : whole;
-  const root = format === 'toml' ? readTomlTree(text) : readJsonTree(text);
+  const root = readTree(text, format);
   if (format !== 'json5') readValue(text, format);
   if (root.kind !== 'table') throw new DocumentError('it is no object');
   return { format, text, hasMark, eol: /\r?\n/.exec(text)?.[0] === '\r\n' ? '\r\n' : '\n', root };
 }
 
-/** The value of a text, by a parser that is not the one of {@link readDocument}, except for JSON5. @throws {@link DocumentError} */
+function readTree(text: string, format: Format): Node {
+  if (format === 'yaml') return readYamlTree(text);
+  return format === 'toml' ? readTomlTree(text) : readJsonTree(text);
+}
+
+/** The value of a text, by a parser that is not the one of {@link readDocument}, except for JSON5 and YAML. @throws {@link DocumentError} */
 export function readValue(text: string, format: Format): unknown {
+  if (format === 'yaml') return readYamlValue(text);
+  if (format === 'toml') return parseTomlText(text);
   if (format === 'json5') return readJson5Value(text);
-  return format === 'json' ? parseJson(text) : parseTomlText(text);
+  return format === 'json'
+    ? parseJson(text, 'comments or commas')
+    : parseJson(withoutComments(text), 'commas or quotes');
+}
+
+function withoutComments(text: string): string {
+  const comments = parsed(text).comments.map(
+    ({ range: [start, end] = [0, 0] }) => ({ range: [start, end], text: ' ' }) as const,
+  );
+  return applyEdits(text, comments);
 }
 
 // The messages of both may quote what stands there, which may be a secret.
-function parseJson(text: string): unknown {
+function parseJson(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new DocumentError('it has comments or commas that its program does not read');
+    throw new DocumentError(`it has ${what} that its program does not read`);
   }
 }
 

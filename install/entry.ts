@@ -13,8 +13,10 @@ export interface Program {
   /** Keys and places that lead to its table. */
   readonly path: readonly (string | number)[];
   readonly table: Table;
-  /** The field of the command; that of a hook may be one for a system of its own. A list, `argv`, has the arguments too. */
+  /** The field of the command; that of a hook may be one for a system of its own. */
   readonly commandKey: string;
+  /** True where the field is a list, which has the arguments too. */
+  readonly isList?: boolean | undefined;
   readonly command: Text;
   /** Undefined when it has none. */
   readonly args: { readonly range: Range; readonly items: readonly Text[] } | undefined;

@@ -5,7 +5,7 @@ import { type Launcher, readOwnCommand } from './launcher.ts';
 import type { TextEdit } from './tree.ts';
 
 /** The shell that a program gives its hooks to, as words for a shell. */
-export type HookShell = '/bin/sh -c' | '"$SHELL" -lc';
+export type HookShell = '/bin/sh -c' | 'bash -c' | '"$SHELL" -lc';
 
 /**
  * A hook for a shell, behind unwedge: the same shell gets the same text. Where the token can be kept as it is written but for its quotes, the
@@ -42,7 +42,7 @@ interface WrappedHook {
   readonly original: string;
 }
 
-const shells: readonly HookShell[] = ['/bin/sh -c', '"$SHELL" -lc'];
+const shells: readonly HookShell[] = ['/bin/sh -c', 'bash -c', '"$SHELL" -lc'];
 
 /** Reads a hook's command as {@link wrapShellHook} writes it, to the letter; undefined when it is anything else. */
 export function readWrappedHook(text: string, scripts: ReadonlySet<string>): WrappedHook | undefined {

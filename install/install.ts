@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { agents } from './agents/agents.ts';
-import type { ConfigFile } from './configFile.ts';
+import type { AgentName, ConfigFile } from './configFile.ts';
 import { FileJob } from './fileJob.ts';
 import type { FileReport, InstallReport, InstallRequest } from './report.ts';
 import { InstallState } from './state.ts';
@@ -26,7 +26,7 @@ export async function install(world: World, request: InstallRequest): Promise<In
     dryRun,
     files: outcomes,
     next: [...changed].flatMap((name) => agents[name].next),
-    notes: undo ? [] : [...notesOf(world), ...notesOfProject(outcomes)],
+    notes: undo ? [] : [...notesOf(world), ...notesOfProject(outcomes), ...notesOfSystem(world, changed)],
   };
 }
 
@@ -76,4 +76,15 @@ function notesOfProject(files: readonly FileReport[]): readonly string[] {
   return [
     'Files of the project start `unwedge` by its name: it has to be on the PATH of everyone who uses them (`npm install --global unwedge`); one in node_modules is not found.',
   ];
+}
+
+const systems: Partial<Record<NodeJS.Platform, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' };
+
+/** Names the agents that were never run behind unwedge on this system. */
+function notesOfSystem({ platform }: World, changed: ReadonlySet<AgentName>): readonly string[] {
+  const untried = [...changed].map((name) => agents[name]).filter(({ triedOn }) => !triedOn.includes(platform));
+  if (untried.length === 0) return [];
+  const names = untried.map(({ title }) => title).join(', ');
+  const their = untried.length === 1 ? 'Its files are as its' : 'Their files are as their';
+  return [`Never run behind unwedge on ${systems[platform] ?? platform}: ${names}. ${their} makers document them.`];
 }

@@ -152,7 +152,7 @@ function restore(root: unknown, { path, commandKey, command, args }: Unwrapped):
   let at = root as Fields | undefined;
   for (const step of path) at = at?.[step] as Fields | undefined;
   if (at === undefined) return;
-  if (commandKey === 'argv') {
+  if (Array.isArray(at[commandKey])) {
     at[commandKey] = [command, ...(args === undefined || args === 'none' ? [] : args)];
     return;
   }

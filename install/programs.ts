@@ -16,13 +16,13 @@ export type Found =
     };
 
 /** Parts of a file that may start programs. */
-export type Places = Pick<ConfigFile, 'servers' | 'agents' | 'hooks'>;
+export type Places = Pick<ConfigFile, 'servers' | 'command' | 'agents' | 'hooks'>;
 
 /** The servers, agents and hooks of a file, in its order. */
 export function findPrograms(document: Document, file: Places): readonly Found[] {
   const servers = file.servers.flatMap((path) =>
     tablesAt(document.root, path).flatMap(({ table, at }) =>
-      entriesIn(table, at, { kind: 'server', verb: 'mcp', isShell: false }),
+      entriesIn(table, at, { kind: 'server', verb: 'mcp', isShell: false, field: file.command }),
     ),
   );
   const agents = agentsOf(document, file.agents);
@@ -61,7 +61,7 @@ function entriesIn(entries: Table, at: readonly string[], what: Omit<Kind, 'name
     .filter(([key]) => key !== '$include')
     .map(([key, { value }]): Found => {
       const name = `${key}${where}`;
-      if (value.kind !== 'table') return { ...what, name, why: 'its entry is no object' };
+      if (value.kind !== 'table') return { ...what, name, why: whyOf(value) ?? 'its entry is no object' };
       return entryOf(value, { ...what, name, path: [...at, key] });
     });
 }
@@ -71,30 +71,36 @@ const nestedIn: ReadonlySet<unknown> = new Set(['context_servers', 'agent_server
 
 /** An entry by its form: words in fields or in a list, an object of its own, or, of an agent without arguments, a whole line. */
 function entryOf(table: Table, kind: Kind): Found {
-  const command = table.fields.get('command')?.value;
-  const argv = table.fields.get('argv')?.value;
+  const { key, isList = false } = kind.field ?? { key: 'command' };
+  const command = table.fields.get(key)?.value;
   if (command?.kind === 'table' && nestedIn.has(kind.path[0]))
     return programOf(command, { ...kind, path: [...kind.path, 'command'] }, nestedKey);
-  if (!kind.isShell || argv === undefined)
-    return programOf(table, { ...kind, isShell: kind.isShell && !table.fields.has('args') });
-  const [first, ...items] = textsOf(argv) ?? [];
-  if (command !== undefined || first === undefined || argv.kind !== 'list' || argv.range === undefined)
-    return { ...kind, why: 'its argv is no list of texts alone' };
-  return {
-    program: { ...kind, isShell: false, table, commandKey: 'argv', command: first, args: { range: argv.range, items } },
-  };
+  const commandKey = isList ? key : 'argv';
+  const words = isList || kind.isShell ? table.fields.get(commandKey)?.value : undefined;
+  if (words === undefined)
+    return programOf(table, { ...kind, isShell: kind.isShell && !table.fields.has('args') }, key);
+  const [first, ...items] = textsOf(words) ?? [];
+  if ((!isList && command !== undefined) || first === undefined || words.kind !== 'list' || words.range === undefined)
+    return { ...kind, why: whyOf(words) ?? `its ${commandKey} is no list of texts alone` };
+  const args = { range: words.range, items };
+  return { program: { ...kind, isShell: false, table, commandKey, isList: true, command: first, args } };
 }
 
-type Kind = Pick<Program, 'kind' | 'name' | 'path' | 'verb' | 'isShell'>;
+/** Why a value could not be read. */
+const whyOf = (node: Node | undefined): string | undefined => (node?.kind === 'scalar' ? node.why : undefined);
+
+type Kind = Pick<Program, 'kind' | 'name' | 'path' | 'verb' | 'isShell'> & {
+  readonly field?: ConfigFile['command'];
+};
 
 function programOf(table: Table, kind: Kind, key = 'command'): Found {
   const command = table.fields.get(key)?.value;
   if (command === undefined) return { ...kind, ...withoutCommand(table, kind) };
-  if (!isText(command) || command.value === '') return { ...kind, why: 'its command is no text' };
+  if (!isText(command) || command.value === '') return { ...kind, why: whyOf(command) ?? 'its command is no text' };
   const list = table.fields.get('args')?.value;
   const items = textsOf(list);
   if (list !== undefined && (items === undefined || list.kind !== 'list' || list.range === undefined)) {
-    return { ...kind, why: 'its args are no list of texts' };
+    return { ...kind, why: whyOf(list) ?? 'its args are no list of texts' };
   }
   const args =
     items === undefined || list?.kind !== 'list' || list.range === undefined ? undefined : { range: list.range, items };
@@ -105,8 +111,11 @@ function withoutCommand(
   table: Table,
   { kind }: Pick<Kind, 'kind'>,
 ): { readonly why: string; readonly url?: string | undefined } {
-  const key = ['url', 'serverUrl', 'httpUrl'].find((each) => table.fields.has(each));
-  if (key === undefined) return { why: kind === 'agent' ? `it has no command: ${unnamed}` : 'it has no command' };
+  const key = ['url', 'serverUrl', 'httpUrl', 'uri'].find((each) => table.fields.has(each));
+  if (key === undefined && kind === 'agent') return { why: `it has no command: ${unnamed}` };
+  const type = scalarIn(table, 'type');
+  const isOther = typeof type === 'string' && type !== 'stdio' && type !== 'local';
+  if (key === undefined) return { why: isOther ? `it is of the type ${JSON.stringify(type)}` : 'it has no command' };
   const isOff = scalarIn(table, 'enabled') === false || scalarIn(table, 'disabled') === true;
   const url = isOff ? undefined : scalarIn(table, key);
   const why = 'it is remote: `unwedge mcp --url` can stand in front of it';

@@ -60,6 +60,8 @@ export interface Scalar {
   /** Undefined for a value of a kind that we do not read. */
   readonly value: string | number | boolean | null | undefined;
   readonly range: Range;
+  /** Why its value is not read. */
+  readonly why?: string | undefined;
 }
 
 /** A string in a file. */

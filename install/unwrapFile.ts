@@ -58,7 +58,7 @@ function argvEntry(
   const hadArgs = record?.hadArgs ?? true;
   return {
     report: { kind: program.kind, name: entryName(program, command), action: 'restored' },
-    edits: unwrapArgv(document, program, ours, hadArgs),
+    edits: unwrapArgv(document, program, ours, hadArgs, document.format === 'yaml' ? record?.raw : undefined),
     path: program.path,
     commandKey: program.commandKey,
     command,

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Agent, Rules } from './agents/agent.ts';
+import type { Agent, HookRules, Rules } from './agents/agent.ts';
 import { readWrappedLine, unwrapLine, wrapLine } from './agentLine.ts';
-import { wrapArgv } from './argvEdits.ts';
+import { inFrontOf, wrapArgv } from './argvEdits.ts';
 import { type Document, tokenOf } from './document.ts';
 import { entryName, type EntryReport, nameOptions, type Program, wordsOf } from './entry.ts';
 import { restartedGuard } from './guard.ts';
@@ -116,14 +116,12 @@ function repairEdits(
     const wrapped = readWrappedHook(program.command.value, scripts);
     return wrapped === undefined ? [] : [restartShellHook(document, program, wrapped, launcher)];
   }
-  const [first] = program.args?.items ?? [];
-  if (first === undefined) return [];
+  const { args } = program;
+  const [first] = args?.items ?? [];
+  if (args === undefined || first === undefined) return [];
   const replaced = { range: program.command.range, text: tokenOf(launcher.command) };
   // Node takes the place of a program of our name that stood alone, and the script comes behind it.
-  if (launcherWords === 1) {
-    const [start] = first.range;
-    return [replaced, { range: [start, start], text: `${tokenOf(script)}, ` }];
-  }
+  if (launcherWords === 1) return [replaced, inFrontOf(document, args, [tokenOf(script)])];
   return [replaced, { range: first.range, text: tokenOf(script) }];
 }
 
@@ -133,10 +131,13 @@ function judgeServer(document: Document, program: Program, wrapping: Wrapping): 
   const { kind, table, command, isShell } = program;
   const type = scalarIn(table, 'type');
   const why =
-    (type !== undefined && type !== (kind === 'agent' ? 'custom' : 'stdio')
+    (type !== undefined && !(kind === 'agent' ? ['custom'] : (agent.localTypes ?? ['stdio'])).includes(String(type))
       ? `it is of the type ${JSON.stringify(type)}`
       : undefined) ??
     (scalarIn(table, 'enabled') === false || scalarIn(table, 'disabled') === true ? 'it is disabled' : undefined) ??
+    (document.format === 'yaml' && document.text.slice(...command.range).includes('\n')
+      ? 'its command is written in several lines'
+      : undefined) ??
     (command.value.includes('${input:') ? 'its command is asked for when it starts' : undefined) ??
     agent.leavesServer?.(program) ??
     rules?.server(program) ??
@@ -181,7 +182,7 @@ function judgeHook(
       ? [numberIn(each.program.table, 'timeout')]
       : [],
   );
-  const limitMs = shortest(limits, hooks.defaultMs(event), hooks.mostMs?.(event));
+  const limitMs = shortest(limits, hooks, event);
   const options = [
     '--keep-background',
     ...(limitMs === undefined ? [] : ['--host-timeout', durationOf(limitMs)]),
@@ -193,14 +194,11 @@ function judgeHook(
   return wrapped(document, program, edits);
 }
 
-function shortest(
-  limits: readonly (number | undefined)[],
-  defaultMs: number | undefined,
-  mostMs: number | undefined,
-): number | undefined {
-  const given = limits.map((seconds) => (seconds === undefined ? defaultMs : seconds * 1000));
+function shortest(limits: readonly (number | undefined)[], hooks: HookRules, event: string): number | undefined {
+  const { unitMs = 1000 } = hooks;
+  const given = limits.map((limit) => (limit === undefined ? hooks.defaultMs(event) : limit * unitMs));
   const all = given.filter((each) => each !== undefined);
-  return all.length === 0 ? undefined : Math.min(...all, mostMs ?? Infinity);
+  return all.length === 0 ? undefined : Math.min(...all, hooks.mostMs?.(event) ?? Infinity);
 }
 
 function wrapped(document: Document, program: Program, edits: readonly TextEdit[]): Judged {

@@ -5,9 +5,9 @@ import { configOption } from '../namedConfig.ts';
 export const form = defineForm({
   usage: 'doctor [--probe] [--all] [--config FILE] [--json] [--db FILE]',
   details: [
-    'Looks at versions, the SQLite driver, the database, what dead gateways left behind, the configuration, what Claude Code, Codex, Cursor,',
-    'VS Code and OpenClaw have configured, what their own rules (policies, approvals, trust) keep from being started, variables, limits and the',
-    'clock. Each finding has the command that mends it, where there is one. Nothing is changed.',
+    'Looks at versions, the SQLite driver, the database, what dead gateways left behind, the configuration, what every client that `install`',
+    'knows has configured (Claude Code and Desktop, Codex, Cursor, VS Code, Copilot, Gemini, opencode, goose, OpenClaw, Zed, JetBrains, acpx),',
+    'what rules of Claude Code and Codex (policies, approvals, trust) keep from being started, variables, limits and the clock. Each finding has the command that mends it, where there is one. Nothing is changed.',
     'Servers are looked for and not started, unless --probe is given: then each that the user has configured is started, asked who it is and',
     'ended. Those of project files, and those that a policy denies, are never started. Of addresses only those of this machine are tried.',
     'What needs attention now (open alerts and circuits, sessions that wait, dead letters) is told as a warning, with the command to look.',

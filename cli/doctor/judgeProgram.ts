@@ -94,11 +94,13 @@ function directoryOf({ table, path }: Program, { cwd }: DoctorWorld): string {
 
 /** Returns its own variables, as its entry has them. */
 export function variablesOf({ table }: Program): Readonly<Record<string, string>> {
-  const env = tableAt(table, ['env']);
+  const tables = ['env', 'envs', 'environment'].flatMap((key) => tableAt(table, [key]) ?? []);
   const found: Record<string, string> = {};
-  for (const key of env?.fields.keys() ?? []) {
-    const value = env === undefined ? undefined : scalarIn(env, key);
-    if (typeof value === 'string') found[key] = value;
+  for (const env of tables) {
+    for (const key of env.fields.keys()) {
+      const value = scalarIn(env, key);
+      if (typeof value === 'string') found[key] = value;
+    }
   }
   return found;
 }

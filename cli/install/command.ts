@@ -17,7 +17,7 @@ export type InstallArgs = Args<typeof installOptions>;
 export const form = defineForm({
   usage: 'install AGENT|--all [--dry-run] [--project] [--codex-hooks] [--guard spinning] [--undo] [--json]',
   details: [
-    'AGENT is claude, codex, cursor, vscode, openclaw, zed, jetbrains or acpx.',
+    'AGENT is claude, claude-desktop, codex, cursor, vscode, copilot, gemini, opencode, goose, openclaw, zed, jetbrains or acpx.',
     'A server on stdio is started by `unwedge mcp --` from then on, a command hook by `unwedge hook --`, an agent of an editor by `unwedge acp --`.',
     'Nothing else in the files changes: not a comment, not a space. Servers that are remote, disabled or denied by a policy are left, and so is what is not understood; it says why.',
     "Without --project only the user's own files are changed. --dry-run shows what would change and writes nothing.",

@@ -17,6 +17,7 @@ const leavesTilde = ({ command }: Program): Reason =>
 export const zed: Agent = {
   name: 'zed',
   title: 'Zed',
+  triedOn: [],
   files(world, project) {
     const settings = (path: string, scope: ConfigFile['scope']): ConfigFile => ({
       agent: 'zed',
@@ -47,6 +48,7 @@ function zedDirectory({ platform, home, env }: World): string {
 export const jetbrains: Agent = {
   name: 'jetbrains',
   title: 'JetBrains AI Assistant',
+  triedOn: [],
   files: ({ home }) => [
     {
       agent: 'jetbrains',
@@ -65,6 +67,7 @@ export const jetbrains: Agent = {
 export const acpx: Agent = {
   name: 'acpx',
   title: 'acpx',
+  triedOn: [],
   files: ({ home }, project) =>
     ([join(home, '.acpx', 'config.json'), join(project, '.acpxrc.json')] as const).map((path, index) => ({
       agent: 'acpx',

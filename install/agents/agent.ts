@@ -16,6 +16,10 @@ export interface Agent {
   files(world: World, project: string): readonly ConfigFile[];
   /** Reads what is to know before any file of it is judged, from files that are not changed. */
   rules?(world: World, project: string): Rules;
+  /** Values of `type` of a server that it starts itself. @defaultValue `['stdio']` */
+  readonly localTypes?: readonly string[] | undefined;
+  /** Systems on which it was run behind unwedge; on others its files are as its makers document them. */
+  readonly triedOn: readonly NodeJS.Platform[];
   /** Why one of its servers is left. */
   leavesServer?(program: Program): Reason;
   /** The longest that it lets a call of a server's tool take, in ms, when its entry says so. */
@@ -38,6 +42,8 @@ export interface Rules {
 export interface HookRules {
   /** Tells the time that it waits for one without a `timeout`, in ms; undefined: the hook finds out. */
   defaultMs(event: string): number | undefined;
+  /** Length of the unit in which an entry says its limit, in ms. @defaultValue `1000` */
+  readonly unitMs?: number | undefined;
   /** The longest that it waits in any case, in ms. */
   mostMs?(event: string): number | undefined;
   /** The shell that gets its line; undefined for one that is not known, so that only plain words are safe. */

@@ -6,6 +6,7 @@ import type { World } from '../world.ts';
 import { type Agent, type HookRules, inMs, type Reason, type Rules, seconds } from './agent.ts';
 import { acpx, jetbrains, zed } from './acpClients.ts';
 import { codex } from './codex.ts';
+import { claudeDesktop, copilot, gemini, goose, opencode, settingsDirectory } from './moreClients.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { wordsOf } from '../entry.ts';
 import { claudeDirectory, type ClaudePolicies, readClaudePolicies } from './claudePolicies.ts';
@@ -35,6 +36,7 @@ const claudeHooks: HookRules = {
 export const claude: Agent = {
   name: 'claude',
   title: 'Claude Code',
+  triedOn: ['linux'],
   files(world, project) {
     const own = claudeDirectory(world);
     const state = join(world.env['CLAUDE_CONFIG_DIR'] || world.home, '.claude.json');
@@ -103,6 +105,7 @@ function whyNoHooks({ hooksOff }: ClaudePolicies): Reason {
 const cursor: Agent = {
   name: 'cursor',
   title: 'Cursor',
+  triedOn: [],
   files({ home }, project) {
     return (['user', 'project'] as const).flatMap((scope): readonly ConfigFile[] => {
       const folder = join(scope === 'user' ? home : project, '.cursor');
@@ -125,8 +128,9 @@ const cursor: Agent = {
 const vscode: Agent = {
   name: 'vscode',
   title: 'VS Code',
+  triedOn: [],
   files(world, project) {
-    const user = userDirectory(world);
+    const user = join(settingsDirectory(world), 'Code', 'User');
     const profiles = join(user, 'profiles');
     const servers = (path: string, scope: ConfigFile['scope']): ConfigFile => ({
       agent: 'vscode',
@@ -160,12 +164,6 @@ const vscode: Agent = {
   next: ['VS Code asks whether the changed servers are to be trusted; start them anew there.'],
 };
 
-function userDirectory({ platform, home, env }: World): string {
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Code', 'User');
-  if (platform === 'win32') return join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'Code', 'User');
-  return join(env['XDG_CONFIG_HOME'] || join(home, '.config'), 'Code', 'User');
-}
-
 /** Files that include files, at most; one that includes itself ends there too. */
 const mostIncludes = 10;
 const servers = ['mcp', 'servers'];
@@ -173,6 +171,7 @@ const servers = ['mcp', 'servers'];
 const openclaw: Agent = {
   name: 'openclaw',
   title: 'OpenClaw',
+  triedOn: [],
   files(world) {
     const { env, home } = world;
     const state = env['OPENCLAW_STATE_DIR'] || join(home, '.openclaw');
@@ -216,9 +215,14 @@ function rootOf({ files }: World, path: string) {
 
 export const agents: Readonly<Record<AgentName, Agent>> = {
   claude,
+  'claude-desktop': claudeDesktop,
   codex,
   cursor,
   vscode,
+  copilot,
+  gemini,
+  opencode,
+  goose,
   openclaw,
   zed,
   jetbrains,

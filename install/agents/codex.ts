@@ -27,6 +27,7 @@ const codexHooks: HookRules = {
 export const codex: Agent = {
   name: 'codex',
   title: 'Codex',
+  triedOn: ['linux'],
   // Of more than 12 kB it leaves out the middle, and says that 8 tokens are missing (0.166).
   maxResult: '10kB',
   files(world, project) {

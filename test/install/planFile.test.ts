@@ -14,19 +14,20 @@ const ours: Unwrapped = {
   record: undefined,
 };
 
-const texts: Readonly<Record<Format, readonly [wrapped: string, same: string, other: string]>> = {
+const texts: Readonly<Record<Exclude<Format, 'jsonc'>, readonly [wrapped: string, same: string, other: string]>> = {
   json: [
     '{"n":1,"s":{"a":{"command":"u","args":["x"]}}}',
     '{"s":{"a":{"command":"x"}},"n":1}',
     '{"n":2,"s":{"a":{"command":"x"}}}',
   ],
   json5: ["{n:1,s:{a:{command:'u',args:['x']}}}", "{s:{a:{command:'x'}},n:1}", "{n:1,s:{a:{command:'x',e:1}}}"],
+  yaml: ['n: 1\ns: {a: {command: u, args: [x]}}', 's:\n  a:\n    command: x\nn: 1', 'n: 2\ns: {a: {command: x}}'],
   toml: ['n = 1\n[s.a]\ncommand = "u"\nargs = ["x"]', 'n = 1\ns.a.command = "x"', 'n = 1.0\n[s.a]\ncommand = "x"'],
 };
 
 describe('the check of what is written', () => {
-  it.each(['json', 'json5', 'toml'] as const)(
-    '[E-4] passes %s that says the same beside our words, and nothing else',
+  it.each(['json', 'json5', 'toml', 'yaml'] as const)(
+    '[E-4] [E-10] passes %s that says the same beside our words, and nothing else',
     (format) => {
       const [wrapped, same, other] = texts[format];
       const document = readDocument(Buffer.from(wrapped), format);

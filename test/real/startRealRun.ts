@@ -87,6 +87,17 @@ const agents = {
 
 export type ProfiledAgent = keyof typeof agents;
 
+/** A real agent that is known by its profile alone, whose model API answers by a script: its program, and the words of a run. */
+export async function startAgentAlone(agent: ProfiledAgent, script: ModelScript) {
+  const upstream = await faultyModelApi(script);
+  onTestFinished(() => upstream.close());
+  const surroundings = startSurroundings();
+  const [command, env] = agents[agent](surroundings.home, surroundings.cwd, upstream.url);
+  const program = command.slice(0, command[0] === process.execPath ? 2 : 1);
+  const words = command.slice(program.length);
+  return { ...surroundings, env, program, words, requests: () => upstream.requests };
+}
+
 /** `unwedge run` over a real agent that is known by its profile alone, whose model API answers by a script. */
 export async function runOverAgent(agent: ProfiledAgent, script: ModelScript, options: readonly string[] = []) {
   const upstream = await faultyModelApi(script);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { agentNames } from '../../../install/configFile.ts';
 import { textWidth } from '../../../src/policy/text/textWidth.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { call, runBuilt } from '../startCli.ts';
@@ -25,7 +26,7 @@ function startHome() {
 
 describe('unwedge install', () => {
   it.each([
-    [[], 'Missing AGENT; it is one of claude, codex, cursor, vscode, openclaw, zed, jetbrains, acpx, or --all'],
+    [[], `Missing AGENT; it is one of ${agentNames.join(', ')}, or --all`],
     [['claud'], 'Unknown agent "claud"; did you mean claude?'],
     [['claude', '--all'], 'Expected an agent or `--all`, got both'],
     [['claude', 'codex'], 'Unexpected argument "codex"'],
@@ -129,7 +130,9 @@ describe('unwedge install', () => {
         loaded.add(join(dirname(name), path));
     }
     const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
-    const parsing = files.filter((name) => /toml-eslint-parser|jsonc-eslint-parser|smol-toml/.test(read(name)));
+    const parsing = files.filter((name) =>
+      /toml-eslint-parser|jsonc-eslint-parser|smol-toml|["']yaml["']/.test(read(name)),
+    );
     expect(parsing).toHaveLength(1);
     expect(loaded.size).toBeGreaterThan(3);
     expect([...loaded].filter((name) => parsing.includes(name))).toEqual([]);

@@ -1,9 +1,11 @@
 import JSON5 from 'json5';
 import { parse as parseToml } from 'smol-toml';
+import { parse as parseYaml } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { acpx } from '../../../install/agents/acpClients.ts';
 import { claude } from '../../../install/agents/agents.ts';
 import { codex } from '../../../install/agents/codex.ts';
+import { goose, opencode } from '../../../install/agents/moreClients.ts';
 import type { ConfigFile } from '../../../install/configFile.ts';
 import { type FilePlan, planUnwrap, planWrap } from '../../../install/planFile.ts';
 import type { FileRecord } from '../../../install/record.ts';
@@ -111,6 +113,31 @@ function tomlFile(list: readonly Server[], eol: string, shapes: readonly number[
   return `# top${eol}n = 1_000${eol}d = 1979-05-27T07:32:00Z${eol}${lines.join(eol)}${eol}`;
 }
 
+/** A file of YAML, as a person or a program may lay it out; `pick` chooses between two ways. */
+function yamlFile(list: readonly Server[], eol: string, pick: () => boolean): string {
+  const text = (value: string, inBrackets: boolean): string => {
+    const isPlain = /^[a-z/][a-z0-9/@._-]*(?:[ ,][a-z]+)?$/.test(value) && !(inBrackets && value.includes(','));
+    if (isPlain && !/^(?:true|false|null|no|yes|on|off|y|n)$/.test(value) && pick()) return value;
+    return /^[ -&(-~]*$/.test(value) && pick() ? `'${value}'` : JSON.stringify(value);
+  };
+  const entries = list.map(({ key, command: own, args, extra }) => {
+    const brackets = (items: readonly string[]): string =>
+      `[${items.map((item) => ` ${text(item, true)}`).join(',')} ]`;
+    if (pick()) {
+      const more = args === undefined ? '' : `, args: ${brackets(args)}`;
+      return `  ${JSON.stringify(key)}: { type: stdio, cmd: ${text(own, true)}${more} }  # in a line`;
+    }
+    const dashes = extra ? '    ' : '      ';
+    const array =
+      args === undefined || args.length === 0 || pick()
+        ? args && `    args: ${brackets(args)} # flat`
+        : [`    args:${extra ? ' # why' : ''}`, ...args.map((arg) => `${dashes}- ${text(arg, false)}`)].join(eol);
+    const lines = [`    cmd: ${text(own, false)}   # c`, ...(array === undefined ? [] : [array]), '    type: stdio'];
+    return [`  ${JSON.stringify(key)}:`, ...(extra ? lines.toReversed() : lines)].join(eol);
+  });
+  return `# top${eol}n: 1_000${eol}extensions:${eol}${entries.join(eol)}${eol}`;
+}
+
 const claudeFile: ConfigFile = {
   agent: 'claude',
   path: '/x',
@@ -169,7 +196,7 @@ function withoutOwn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwn);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.entries(value)
-    .filter(([key]) => key !== 'command' && key !== 'args' && key !== 'argv')
+    .filter(([key]) => !['command', 'cmd', 'args', 'argv'].includes(key))
     .map(([key, own]) => [key, withoutOwn(own)]);
 }
 
@@ -222,6 +249,49 @@ describe('any file', () => {
             given.map((shape, index) => (first >= 0 && index >= first ? 1 : shape)),
           );
           checkRoundTrip(text, codexFile, codex, parseToml);
+        }),
+        runs,
+      );
+    expect(check).not.toThrow();
+  });
+
+  it('[E-10] of YAML is wrapped once, says the same beside our words, and comes back to the byte', () => {
+    const file: ConfigFile = {
+      agent: 'goose',
+      path: '/x',
+      scope: 'user',
+      format: 'yaml',
+      servers: [['extensions']],
+      command: { key: 'cmd' },
+    };
+    const check = () =>
+      fc.assert(
+        fc.property(serverList, fc.constantFrom('\n', '\r\n'), fc.infiniteStream(fc.boolean()), (list, eol, picks) => {
+          const text = yamlFile(list, eol, () => picks.next().value ?? true);
+          checkRoundTrip(text, file, goose, parseYaml);
+        }),
+        runs,
+      );
+    expect(check).not.toThrow();
+  });
+
+  it('[E-10] of servers whose command is one list comes back to the byte', () => {
+    const file: ConfigFile = {
+      agent: 'opencode',
+      path: '/x',
+      scope: 'user',
+      format: 'json5',
+      servers: [['mcp']],
+      command: { key: 'command', isList: true },
+    };
+    const entry = fc
+      .tuple(command, fc.array(word, { maxLength: 3 }))
+      .map(([first, rest]) => ({ type: 'local', command: [first, ...rest] }));
+    const check = () =>
+      fc.assert(
+        fc.property(fc.dictionary(name, entry, { minKeys: 1, maxKeys: 4 }), fc.constantFrom(0, 2), (mcp, indent) => {
+          fc.pre(!Object.hasOwn(mcp, '__proto__'));
+          checkRoundTrip(JSON.stringify({ mcp, x: 1 }, null, indent), file, opencode, JSON.parse);
         }),
         runs,
       );
