@@ -42,7 +42,7 @@ export interface Watched {
   /** Waiting records of sessions that no live gateway has. @defaultValue nothing */
   readonly records?: readonly Pick<SessionRecords, 'calls' | 'messages'>[] | undefined;
   /** Questions that wait for a person, the oldest first. @defaultValue none */
-  readonly questions?: readonly Pick<Question, 'askedAt'>[] | undefined;
+  readonly questions?: readonly Pick<Question, 'askedAt' | 'source' | 'asker'>[] | undefined;
   /** Sessions on record that wait too, and that nobody has looked at. @defaultValue 0 */
   readonly moreWaiting?: number | undefined;
   /** Loss of the database. @defaultValue nothing */
@@ -418,10 +418,17 @@ function matterOfSession({ session, failedTurns24h, lastError }: SessionStatus, 
 }
 
 function matterOfQuestions(questions: Watched['questions'] = [], now: number, db: string): readonly Matter[] {
-  const [oldest] = questions;
-  if (oldest === undefined) return [];
-  const wait = counted(questions.length, 'question to a person waits', 'questions to people wait');
-  return [{ what: `${wait}, the oldest ${formatDuration(now - oldest.askedAt)}`, next: `unwedge inbox${db}` }];
+  const ofTools = questions.filter(({ source }) => source === 'tool');
+  const matters = [...new Set(ofTools.map(({ asker }) => asker))].map((server) => {
+    const tools = counted(ofTools.filter(({ asker }) => asker === server).length, 'tool');
+    return { what: `${tools} of ${sanitize(server)} changed since accepted`, next: commandAbout('accept', server, db) };
+  });
+  const others = questions.filter((question) => !ofTools.includes(question));
+  const [oldest] = others;
+  if (oldest === undefined) return matters;
+  const wait = counted(others.length, 'question to a person waits', 'questions to people wait');
+  const what = `${wait}, the oldest ${formatDuration(now - oldest.askedAt)}`;
+  return [{ what, next: `unwedge inbox${db}` }, ...matters];
 }
 
 function matterOfLetters(letters: readonly DeadLetterRecord[], db: string): readonly Matter[] {

@@ -4,6 +4,7 @@ import { quoted } from './sanitize.ts';
 
 /** Every command, and its purpose in half a line. */
 export const commands: Readonly<Record<string, string>> = {
+  accept: 'tools of an MCP server that changed, or are new: see how, and accept them',
   acp: 'stand between an editor and its agent, so that every prompt ends',
   agent: 'ask Claude, Codex, goose or another agent once, and watch it work',
   alerts: 'which integrations fail so often that somebody should look, and which did',
@@ -43,6 +44,7 @@ export const commands: Readonly<Record<string, string>> = {
 
 /** Each command is loaded when it is asked for: its form, and what does its work when it runs. */
 const sources: Readonly<Record<string, () => Promise<{ readonly command: Unlisted }>>> = {
+  accept: () => import('./accept.ts'),
   acp: () => import('./acp/command.ts'),
   agent: inParts(
     () => import('./agent/command.ts'),

@@ -40,6 +40,7 @@ export const mcpOptions = {
   ),
   allow: list('TOOL', 'a tool, or a pattern (read_*), that is listed and may be called: no other is'),
   deny: list('TOOL', 'a tool, or a pattern, that is not listed and may not be called, whatever allows it'),
+  pin: flag('hold tools that changed, or are new, since they were first seen, until `unwedge accept`'),
   'tool-timeout': list(
     'TOOL=DURATION',
     'for calls of one tool, or of those of a pattern, the limit on a call as a whole; its server is pinged after --idle-timeout all the same',

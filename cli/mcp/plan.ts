@@ -45,6 +45,7 @@ export function planLimits(args: McpArgs): Omit<McpProxyOptions, 'name' | 'comma
     handshakeMs: aboveZero('--start-timeout', args['start-timeout']),
     ...(args.allow.length > 0 && { allow: args.allow }),
     ...(args.deny.length > 0 && { deny: args.deny }),
+    ...(args.pin && { pin: true }),
     toolMs: Object.fromEntries(args['tool-timeout'].map(toolLimit)),
     retry,
   };

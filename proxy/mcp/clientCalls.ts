@@ -35,6 +35,8 @@ export interface ClientCallsHost {
   found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
   /** Gives the client an answer of ours. @param task - that it is told of in its place. */
   refuse(call: ClientCall, failure: Failure, elapsedMs: number, task: string | undefined): void;
+  /** Says why a tool may not be called as it is now. */
+  held(tool: string, wire: Wire): Promise<FailureFacts | undefined>;
   /** Called when what is kept of lines changed, in bytes. */
   retained(bytes: number): void;
   readonly path: CallPath<ClientCall, McpAnswer>;
@@ -201,7 +203,24 @@ export class ClientCalls {
       this.#refusal = undefined;
       throw new AttemptError(refusal);
     }
-    return this.#ask(call, this.#tasks.lineOf(call, line), wire, context, call.wire === wire);
+    const ask = (): Promise<McpAnswer> =>
+      this.#ask(call, this.#tasks.lineOf(call, line), wire, context, call.wire === wire);
+    return call.tool !== undefined && this.#scope.settings.pin
+      ? this.#unlessHeld(call.tool, wire, context, ask)
+      : ask();
+  }
+
+  /** Makes a call of a tool that is as it was accepted. */
+  async #unlessHeld(
+    tool: string,
+    wire: Wire,
+    { signal }: AttemptContext,
+    ask: () => Promise<McpAnswer>,
+  ): Promise<McpAnswer> {
+    const held = await this.#host.held(tool, wire).catch(() => notConnected);
+    if (held !== undefined) throw new AttemptError(held);
+    if (signal.aborted) throw givenUp;
+    return ask();
   }
 
   #ask(call: ClientCall, line: Uint8Array, wire: Wire, context: AttemptContext, again: boolean): Promise<McpAnswer> {

@@ -134,6 +134,8 @@ export class FromClient {
 
   /** The first requests of a client are answered before its server is there, where an earlier one was asked the same. */
   #answeredFromRecord(request: McpRequest): boolean {
+    // What was accepted is in the database, which is asked first.
+    if (this.#scope.settings.pin && request.method === 'tools/list') return false;
     const { record, recorded, outlet, told } = this.#scope;
     const { calls, controlRequests } = this.#to;
     const isFresh = !record.established && !calls.isInitializing && !controlRequests.isDiscovering;

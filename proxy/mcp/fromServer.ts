@@ -12,6 +12,7 @@ import { type Line, textOf } from './outlet.ts';
 import { StrayOutput } from '../wire/strayOutput.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { ServerRequests } from './serverRequests.ts';
+import type { ToolView } from './toolView.ts';
 
 /** Handling of the lines a server writes: they pass as they are, unless nobody waits for them. */
 export class FromServer {
@@ -20,7 +21,15 @@ export class FromServer {
   readonly #requests: ServerRequests;
   readonly #stray: StrayOutput;
 
-  constructor(scope: ProxyScope, controlRequests: ControlRequests, requests: ServerRequests) {
+  readonly #tools: Pick<ToolView, 'changed'>;
+
+  constructor(
+    scope: ProxyScope,
+    controlRequests: ControlRequests,
+    requests: ServerRequests,
+    tools: Pick<ToolView, 'changed'>,
+  ) {
+    this.#tools = tools;
     this.#scope = scope;
     this.#controlRequests = controlRequests;
     this.#requests = requests;
@@ -92,6 +101,7 @@ export class FromServer {
         outlet.write(line);
         break;
       default:
+        if (method === 'notifications/tools/list_changed') this.#tools.changed();
         outlet.write(line);
     }
   }

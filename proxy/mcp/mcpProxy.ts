@@ -26,7 +26,7 @@ import { ToolView } from './toolView.ts';
 import { checkMcpProxy, type McpProxyOptions, type ProxySettings } from './settings.ts';
 import { watchUnreadInput } from './unreadInput.ts';
 import { createStartUp } from './clientBeats.ts';
-import { ServerReplacement } from './serverReplacement.ts';
+import { ServerReplacement, tellChanges } from './serverReplacement.ts';
 import { isWork } from '../wire/requestTraits.ts';
 import type { WireParts } from './wire.ts';
 
@@ -107,11 +107,11 @@ export class McpProxy implements Part {
     this.#scope = scope;
     this.#announcements = new Announcements(scope);
     this.#repetition = new Repetition(scope, around.client);
-    const tools = new ToolView(scope);
-    this.#tools = tools;
     const elicitations = new Elicitations(scope, () => this.#calls.all());
     const requests = new ServerRequests(scope, elicitations);
     const controlRequests = new ControlRequests(scope);
+    const tools = new ToolView(scope, () => tellChanges(scope, controlRequests, ['tools/list']));
+    this.#tools = tools;
     this.#requests = requests;
     this.#elicitations = elicitations;
     this.#controlRequests = controlRequests;
@@ -129,7 +129,7 @@ export class McpProxy implements Part {
       refuse: (request, facts) => this.#refuseByRule(request, facts),
     });
     this.#fromClient = fromClient;
-    this.#fromServer = new FromServer(scope, controlRequests, requests);
+    this.#fromServer = new FromServer(scope, controlRequests, requests, tools);
     this.#idlePause = this.#createIdlePause();
     this.#replacement = new ServerReplacement(scope, {
       ...{ calls, controlRequests, requests, fromClient, announcements: this.#announcements, path: this.path },
@@ -155,6 +155,7 @@ export class McpProxy implements Part {
     this.#controlRequests.stop();
     this.#idlePause.stop();
     this.#elicitations.stop();
+    this.#tools.end();
     this.#calls.stop();
     this.#startUp.end();
     this.#unreadInput.end();
@@ -219,6 +220,7 @@ export class McpProxy implements Part {
       deliver: (call, line, answer) => this.#deliver(call, line, answer),
       found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
       refuse: (call, failure, elapsedMs, task) => this.#refuse(call, failure, elapsedMs, task),
+      held: (tool, wire) => this.#tools.held(tool, wire),
       retained: (bytes) => {
         if (bytes > mostRetainedBytes) this.#pipe.hold('bytes');
         else this.#pipe.release('bytes');
@@ -227,13 +229,20 @@ export class McpProxy implements Part {
   }
 
   #deliver(call: ClientCall, line: Line, answer: McpAnswer): void {
-    const { record, recorded, outlet, settings, voice } = this.#scope;
+    const { record, recorded, settings, voice } = this.#scope;
     if (answer.result !== undefined) {
       record.answered(call.request, answer.result);
       recorded?.noted(call.request, answer.result);
       for (const line of settings.toolNames.note(call.request, answer.result)) voice.say(line);
     }
     this.#startUp.end();
+    const compared = this.#tools.seen(call.request, answer.result);
+    if (compared === undefined) this.#give(call, line, answer);
+    else void compared.then(() => this.#give(call, line, answer));
+  }
+
+  #give(call: ClientCall, line: Line, answer: McpAnswer): void {
+    const { outlet } = this.#scope;
     const facts = failureIn(answer);
     const given = facts === undefined ? this.#tools.shown(call.request, line) : withEarlierAttempts(call, line, answer);
     const told = this.#scope.told.line(call.request, call.tool, given);

@@ -119,24 +119,28 @@ export class ServerReplacement {
   }
 
   async #compareLists(wire: Wire): Promise<void> {
-    const { outlet, record } = this.#scope;
+    const { recorded, record } = this.#scope;
     const { controlRequests, announcements } = this.#parts;
-    const { recorded } = this.#scope;
     const changed = recorded?.isStanding === true ? await recorded.settle(wire) : await changedLists(wire, record);
     if (changed.length === 0 || this.#scope.wire !== wire) return;
-    if (record.handshake !== undefined) {
-      for (const method of changeNotifications(changed)) outlet.write(notificationLine(method));
-    } else {
-      // Without a handshake a client hears only of what it listens to.
-      const heard = new Set<string>();
-      for (const change of controlRequests.listening(changed)) {
-        outlet.write(changeLine(change));
-        heard.add(change.method);
-      }
-      controlRequests.owe(changed.filter((method) => !heard.has(method)));
-    }
+    tellChanges(this.#scope, controlRequests, changed);
     announcements.listsChanged(changed);
   }
+}
+
+/** Tells the client that these lists are others than it has seen. */
+export function tellChanges({ record, outlet }: ProxyScope, aside: ControlRequests, changed: readonly string[]): void {
+  if (record.handshake !== undefined) {
+    for (const method of changeNotifications(changed)) outlet.write(notificationLine(method));
+    return;
+  }
+  // Without a handshake a client hears only of what it listens to.
+  const heard = new Set<string>();
+  for (const change of aside.listening(changed)) {
+    outlet.write(changeLine(change));
+    heard.add(change.method);
+  }
+  aside.owe(changed.filter((method) => !heard.has(method)));
 }
 
 /** Tells whether nothing but somebody who mends it helps: there is no such command, or no server at the address. */

@@ -155,6 +155,10 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
   const toolLimit = new ByPattern(Object.entries(toolMs), (_, exact) => exact);
   return {
     name,
+    /** The name without the number of a client. */
+    declaredAs: name,
+    /** True where tools that changed or are new are held. */
+    pin: own.pin ?? policies.toolRulesOf(name).pin ?? false,
     /** True where a tool's own word that repeating it does harm counts for nothing. */
     repeatsAlways: retry === 'always',
     whenAlive,

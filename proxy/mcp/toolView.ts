@@ -1,9 +1,12 @@
 import type { ToolRules } from '../../src/policy/face.ts';
 import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import { type McpParams, type McpRequest, elementSpans, fieldsOf, memberSpan } from '../../src/protocol/mcp/face.ts';
+import { ToolDefinitions } from '../../src/runtime/face.ts';
 import { withMember, withNewMember } from '../wire/rewrite.ts';
+import { listPages } from './handshake.ts';
 import { type Line, textOf } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
+import type { Wire } from './wire.ts';
 
 type Asked = Pick<McpRequest, 'method' | 'params'>;
 
@@ -12,9 +15,51 @@ export class ToolView {
   readonly #scope: ProxyScope;
   readonly #rules: ToolRules;
 
-  constructor(scope: ProxyScope) {
+  readonly #definitions: ToolDefinitions;
+  /** The last server whose tools were all compared, or are, before any of them is called. */
+  #checked: { readonly wire: Wire; readonly listed: Promise<void> } | undefined = undefined;
+
+  /** @param changed - told when the list is another one than the client has seen. */
+  constructor(scope: ProxyScope, changed: () => void) {
+    const { settings, runtime, name: integration, voice } = scope;
     this.#scope = scope;
-    this.#rules = scope.settings.rules();
+    this.#rules = settings.rules();
+    const { declaredAs: server, pin } = settings;
+    const say = (line: string): void => voice.say(line);
+    this.#definitions = new ToolDefinitions({ runtime, server, integration, pin, say, accepted: changed });
+  }
+
+  /** The server answered a request of the client. @returns what the client is to wait for, where it is. */
+  seen({ method }: Asked, result: McpParams | undefined): Promise<void> | undefined {
+    if (method !== 'tools/list' || result === undefined) return undefined;
+    const compared = this.#definitions.seen(toolsIn(result), result['nextCursor'] === undefined);
+    return this.#scope.settings.pin ? compared : undefined;
+  }
+
+  /** The server says that its tools are others now. */
+  changed(): void {
+    this.#checked = undefined;
+  }
+
+  /** Says why a tool may not be called, once all tools of this server are compared. Rejects with an AttemptError where they cannot be. */
+  async held(tool: string, wire: Wire): Promise<FailureFacts | undefined> {
+    if (this.#checked?.wire !== wire) this.#checked = { wire, listed: this.#list(wire) };
+    try {
+      await this.#checked.listed;
+    } catch (error) {
+      this.#checked = undefined;
+      throw error;
+    }
+    return this.#definitions.refusal(tool);
+  }
+
+  end(): void {
+    this.#definitions.end();
+  }
+
+  async #list(wire: Wire): Promise<void> {
+    const pages = (await listPages(wire, this.#scope.record, 'tools/list')) ?? [];
+    await this.#definitions.seen(pages.flatMap(toolsIn), true);
   }
 
   /** Returns a call by the name that the server has for its tool, or what refuses it. */
@@ -32,7 +77,8 @@ export class ToolView {
 
   /** Returns the answer to a request as its client reads it. */
   shown({ method, params }: Asked, line: Line): Line {
-    if (this.#rules.isEmpty || method !== 'tools/list') return line;
+    const { pin } = this.#scope.settings;
+    if ((this.#rules.isEmpty && !pin) || method !== 'tools/list') return line;
     if (params['cursor'] === undefined) this.#rules.begin();
     const text = textOf(line);
     const result = memberSpan(text, 'result');
@@ -46,18 +92,25 @@ export class ToolView {
   }
 
   #tool(text: string): readonly string[] {
-    const tool: McpParams = fieldsOf(JSON.parse(text));
-    const { name: own } = tool;
-    if (typeof own !== 'string') return [text];
+    const listed: McpParams = fieldsOf(JSON.parse(text));
+    const tool = this.#definitions.shown(listed);
+    const { name: own } = listed;
+    if (tool === undefined || typeof own !== 'string') return tool === undefined ? [] : [text];
     const { name: integration, voice, facts } = this.#scope;
     const as = this.#rules.enter(own, (line, taken, of) => {
       voice.say(line);
       facts.tell({ type: 'mcp.left_out', integration, what: 'tool', name: own, as: taken, reason: 'taken', of });
     });
     if (as === undefined) return [];
-    const named = as.name === own ? text : withMember(text, 'name', as.name);
+    const before = tool === listed ? text : JSON.stringify(tool);
+    const named = as.name === own ? before : withMember(before, 'name', as.name);
     if (as.description === undefined) return [named];
     const isDescribed = Object.hasOwn(tool, 'description');
     return [(isDescribed ? withMember : withNewMember)(named, 'description', as.description)];
   }
+}
+
+function toolsIn({ tools }: McpParams): readonly McpParams[] {
+  const listed: readonly unknown[] = Array.isArray(tools) ? tools : [];
+  return listed.map(fieldsOf);
 }

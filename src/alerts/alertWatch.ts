@@ -104,6 +104,9 @@ export class AlertWatch {
       this.#options.bus.on('budget.spent', ({ scope, integration = scope, message }) =>
         this.#metOutage({ integration, kind: 'spinning', message }, 'budget'),
       ),
+      this.#options.bus.on('mcp.tool_changed', ({ integration, message }) =>
+        this.#metOutage({ integration, kind: 'permanent', message }, 'tool'),
+      ),
       this.#options.statistics?.onKept((rows) => this.#counted(rows)),
     ];
     this.#unsubscribe = () => {

@@ -75,6 +75,14 @@ export const toolRuleKeys = {
   ),
   /** Names or patterns of tools that are not listed, and may not be called, whatever allows them. @defaultValue none */
   deny: patterns('Of an MCP server: tools that are not listed and may not be called, whatever allows them.', 'none'),
+  /**
+   * Goes on listing its tools as they were first seen: one that has changed since, or is new, is held until somebody accepts it (`unwedge accept`).
+   * @defaultValue false
+   */
+  pin: boolean({
+    usually: 'false',
+    help: 'Of an MCP server: holds tools that changed or are new until they are accepted.',
+  }),
 };
 
 /** Which tools there are, as one place says it. */

@@ -115,10 +115,10 @@ export class ToolRules {
 }
 
 /** Facts of a call that a rule keeps from its server. */
-function refused(message: string): FailureFacts {
+export function refused(message: string, reason: 'denied' | 'held' = 'denied'): FailureFacts {
   return {
     kind: 'permanent',
-    reason: 'denied',
+    reason,
     message,
     outcome: 'not_started',
     shouldRetry: false,

@@ -18,3 +18,4 @@ export { seeRuns } from './seeRuns.ts';
 export { type CheckedGatewayOptions, type GatewayOptions, checkGatewayOptions } from './runtimeOptions.ts';
 export { superviseIntegration } from './superviseIntegration.ts';
 export { loopClock, systemClock } from './systemClock.ts';
+export { ToolDefinitions } from './toolDefinitions.ts';

@@ -7,7 +7,7 @@ import type { BreakerStates } from './breakers.ts';
 import type { EventQuery, EventRow } from './events.ts';
 import type { RateStates } from './rates.ts';
 import type { FlightRecords } from './flights.ts';
-import type { SpinningRecords } from './tables/spinning.ts';
+import type { ScopedTexts } from './tables/scopedTexts.ts';
 import type { CallStatisticsRecords } from './tables/statistics.ts';
 import type { StoreOutage } from '../policy/records/storeOutage.ts';
 import type { RuntimeIdentity, Runtimes } from './runtimes.ts';
@@ -44,7 +44,9 @@ export interface Store {
   /** The last attempts of integrations, of all runtimes that share the store. */
   readonly flights: FlightRecords;
   /** Repetition that is watched across processes. */
-  readonly spinning: SpinningRecords;
+  readonly spinning: ScopedTexts;
+  /** Definitions of the tools of servers, as they were first seen or accepted. */
+  readonly definitions: ScopedTexts;
   /** Questions to people, of all runtimes that share the store. */
   readonly questions: QuestionRecords;
   readonly runtimes: Runtimes;

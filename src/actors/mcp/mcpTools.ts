@@ -28,6 +28,8 @@ interface ToolListOptions {
   readonly limitMs: number;
   /** Told when a list differs from the one before. Must not throw. */
   readonly changed: (changes: ToolChanges) => void;
+  /** Told of each list before anybody else; resolves when it may be used. @defaultValue nobody is told */
+  readonly seen?: (listed: readonly Tool[]) => Promise<void> | undefined;
   /** Tells which of them are listed for callers, and how. @defaultValue all, as they are */
   readonly shown?: (listed: readonly Tool[]) => readonly Tool[];
 }
@@ -35,7 +37,7 @@ interface ToolListOptions {
 /** Changes told within this, in ms, are one: a server may tell each tool, and may tell another when it is asked. */
 const gatherMs = 100;
 
-export function createToolList({ clock, limitMs, changed, shown = (listed) => listed }: ToolListOptions) {
+export function createToolList({ clock, limitMs, changed, seen, shown = (listed) => listed }: ToolListOptions) {
   /** As the server listed them, and as callers see them. */
   let tools: readonly Tool[] | undefined;
   let visible: readonly Tool[] = [];
@@ -60,6 +62,7 @@ export function createToolList({ clock, limitMs, changed, shown = (listed) => li
   const ask = async (asked: McpConnection, context: McpRequestContext): Promise<readonly Tool[]> => {
     const asOf = told;
     const listed = await toolsOf(asked, context);
+    await seen?.(listed);
     // A server may answer the later question first.
     if (asked !== connection || asOf < keptAsOf) return shown(listed);
     keptAsOf = asOf;
@@ -94,6 +97,10 @@ export function createToolList({ clock, limitMs, changed, shown = (listed) => li
     },
     /** Finds one by the name that its server gives it. */
     find: (name: string): Tool | undefined => byName.get(name),
+    /** What callers see of the tools is another now. */
+    showAgain(): void {
+      visible = shown(tools ?? []);
+    },
     /** The handshake of an incarnation is over. */
     ready(ready: McpConnection): void {
       connection = ready;

@@ -41,6 +41,7 @@ import { elicitedIn } from './elicitation.ts';
 import { LargeResults } from './largeResults.ts';
 import { ToolTasks } from './toolTasks.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
+import { ToolDefinitions } from '../../runtime/toolDefinitions.ts';
 import { lateRemoteServer } from '../../runtime/lateRemoteServer.ts';
 import type { TargetWhy } from '../../sessions/why.ts';
 import { superviseIntegration } from '../../runtime/superviseIntegration.ts';
@@ -158,7 +159,22 @@ export function superviseMcp(
     isGone: (incarnation) => incarnation !== undefined && incarnation <= lastEnded,
   };
   const hangWatch = createHangWatch({ connection: () => connection, isRemote: target.eras !== undefined });
-  const list = createToolList({ clock: runtime.clock, limitMs: policy.limits.idleMs, changed: tellChanges, shown });
+  const pin = runtime.policies.toolRulesOf(name).pin ?? calling.pin ?? false;
+  const say = (line: string): void => runtime.logger?.warn(line);
+  const accepted = (): void => list.showAgain();
+  const definitions = new ToolDefinitions({ runtime, server: name, integration: name, pin, say, accepted });
+  runtime.join({ beforeCalls: () => definitions.end() });
+  const seen = (tools: readonly Tool[]): Promise<void> | undefined => {
+    const compared = definitions.seen(tools, true);
+    return pin ? compared : undefined;
+  };
+  const list = createToolList({
+    clock: runtime.clock,
+    limitMs: policy.limits.idleMs,
+    changed: tellChanges,
+    seen,
+    shown,
+  });
 
   const child = mcpChildOf(target, {
     clock: runtime.clock,
@@ -219,6 +235,9 @@ export function superviseMcp(
       const own = request === whichTools ? request : ownRequest(request);
       if (connection === undefined) throw notConnected(name);
       if (own === whichTools) return list.ask(connection, context);
+      if (pin && list.known?.current !== true) await list.ask(connection, context);
+      const held = definitions.refusal(own.name);
+      if (held !== undefined) throw new AttemptError(held);
       const result = await tasks.call(connection, own, context);
       runtime.root.markStable(childId);
       // More of an error no failure holds.
@@ -278,10 +297,11 @@ export function superviseMcp(
   /** Its tools as callers see them. */
   function shown(listed: readonly Tool[]): readonly Tool[] {
     const ours: readonly Tool[] = results === undefined ? [] : [readResultTool];
-    if (rules.isEmpty) return [...listed, ...ours];
+    const standing = listed.flatMap((tool) => definitions.shown(tool) ?? []);
+    if (rules.isEmpty) return [...standing, ...ours];
     rules.begin();
     const about = { type: 'mcp.left_out', integration: name, what: 'tool', reason: 'taken' } as const;
-    const named = listed.flatMap((tool) => {
+    const named = standing.flatMap((tool) => {
       const as = rules.enter(tool.name, (line, taken, of) => {
         runtime.logger?.warn(line);
         runtime.bus.tell({ ...about, name: tool.name, as: taken, of });

@@ -3,17 +3,17 @@ import type { FailureKind } from '../failures/failure.ts';
 /** Counts for alerts: final failures of calls, and crashes of the integration's process, whatever became of its calls. */
 export type AlertCount = 'failures' | 'crashes';
 
-/** Cause of an alert: so many of one of these, a success rate that is too low, a circuit that refused calls or stayed open, or a budget that is spent. */
-export type AlertCause = AlertCount | 'rate' | 'circuit' | 'budget';
+/** Cause of an alert: so many of one of these, a success rate that is too low, a circuit that refused calls or stayed open, a budget that is spent, or a tool that changed. */
+export type AlertCause = AlertCount | 'rate' | 'circuit' | 'budget' | 'tool';
 
 /** Why an alert was cleared: no failure and no crash for long enough, the circuit closed, or the success rate is high enough again. */
 export type AlertEnd = 'quiet' | 'closed' | 'recovered';
 
 /** Facts of alerts. */
 export interface AlertFacts {
-  /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, or its circuit refused calls, or its budget is spent, that somebody should look; once per episode. */
+  /** So many final failures, or crashes, of one integration came within `windowMs`, or so few of its calls succeeded, or its circuit refused calls, or its budget is spent, or a tool changed, that somebody should look; once per episode. */
   'alert.raised': LocatedAlertFact & {
-    /** `crashes`: it keeps crashing, whatever became of its calls. `rate`: too few of its calls succeed. `circuit`: its circuit refuses calls, or is open for longer than one reset time. `budget`: it has spent one. */
+    /** `crashes`: it keeps crashing, whatever became of its calls. `rate`: too few of its calls succeed. `circuit`: its circuit refuses calls, or is open for longer than one reset time. `budget`: it has spent one. `tool`: one of its tools changed. */
     because: AlertCause;
     /** Final failures within `windowMs`. */
     failures: number;

@@ -103,6 +103,7 @@ const every: { readonly [T in FactType | FactFamily]: true } = {
   'host.uncaught': true,
   'mcp.tool_failed': true,
   'mcp.tools_changed': true,
+  'mcp.tool_changed': true,
   'mcp.left_out': true,
   'mcp.result_not_kept': true,
   'mcp.stray_output': true,

@@ -47,6 +47,14 @@ export interface McpFacts {
     removed: readonly string[];
     changed: readonly string[];
   };
+  /** A tool is other than when it was first seen, or accepted: these parts of its definition, none where it is new and `pin` holds it. Once for all processes. */
+  'mcp.tool_changed': {
+    integration: string;
+    tool: string;
+    parts: readonly string[];
+    held: boolean;
+    message: string;
+  };
   /** A tool or prompt is not listed under the name `as` that it has behind a proxy or by a rule: that is too long, or the name of another (`of`). */
   'mcp.left_out': {
     integration: string;

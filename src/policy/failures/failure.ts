@@ -33,6 +33,7 @@ export const failureReasons = {
   denied: 'a rule of the operator keeps the tool from being called',
   empty_response: 'the program ended well and said nothing',
   hang: 'the server answered no sign of life and was killed',
+  held: 'the tool changed, or is new, and nobody has accepted that yet',
   history_unpaired: 'the history has a tool call without its result, or the other way round',
   idle_timeout: 'no sign of life for the idle limit',
   init_rejected: 'the server refused the handshake',

@@ -31,6 +31,7 @@ export function nextOfAlert(integration: string, because: AlertCause, database: 
   const db = dbWords(database);
   if (because === 'crashes') return `unwedge events${option} --failed${db}`;
   if (because === 'budget') return commandAbout('budget', nameOfScope(integration), db);
+  if (because === 'tool') return commandAbout('accept', integration, db);
   return because === 'rate' ? `unwedge report${option}${db}` : commandAbout('why', integration, db);
 }
 

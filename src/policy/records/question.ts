@@ -22,7 +22,7 @@ export interface NewQuestion {
   readonly place: string;
   /** Names who waits for it now: the last that has asked in its place. */
   readonly waiter: string;
-  readonly source: 'approval' | 'ask' | 'elicitation' | 'permission' | 'hook' | 'workflow' | 'sign_in';
+  readonly source: 'approval' | 'ask' | 'elicitation' | 'permission' | 'hook' | 'workflow' | 'tool' | 'sign_in';
   /** Name of the approval, the server, the agent, the hook or the session. */
   readonly asker: string;
   readonly session?: string | undefined;

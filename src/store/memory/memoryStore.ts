@@ -11,7 +11,7 @@ import { forgetRatesMs, type RateStates } from '../rates.ts';
 import { storedEvent } from '../record.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import { memoryQuestions } from '../tables/questions.ts';
-import { memorySpinning } from '../tables/spinning.ts';
+import { memoryTexts } from '../tables/scopedTexts.ts';
 import type { CallStatisticsRecords } from '../tables/statistics.ts';
 import type { Store } from '../store.ts';
 import { MemoryAlerts } from './memoryAlerts.ts';
@@ -30,7 +30,8 @@ export class MemoryStore implements Store {
   readonly rates: RateStates = new MemoryRates();
   readonly statistics: CallStatisticsRecords = new MemoryStatistics();
   readonly flights: FlightRecords = new MemoryFlights();
-  readonly spinning = memorySpinning();
+  readonly spinning = memoryTexts();
+  readonly definitions = memoryTexts();
   readonly questions = memoryQuestions();
   readonly runtimes = memoryRuntimes((fact) => this.record(fact));
   readonly children = memoryChildren();

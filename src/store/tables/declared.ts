@@ -283,6 +283,20 @@ CREATE INDEX {question_open|unwedge_questions_open} ON uw.question (asked_at) WH
     session: { none: 'is of the store' },
   },
 
+  // Definitions of the tools of a server, as JSON: as they were first seen, or were accepted since. They are read and written as one.
+  definition: {
+    file: 'unwedge_definitions',
+    since: { file: 19, server: 6 },
+    columns: `
+  scope text,
+  memory text,
+  updated_at bigint NOT NULL,`,
+    key: 'scope',
+    move: { what: 'definitions of tools', shared: true },
+    prune: { kept: 'one for each server: what was accepted holds until it is accepted anew' },
+    session: { none: 'is of a server' },
+  },
+
   // Runs of a runtime, live or not yet found dead: whose children are whose, and where a live one is reached. A file has the calls of no session, as JSON.
   runtime: {
     file: 'unwedge_runtimes',

@@ -8,7 +8,7 @@ import { type ChildMark, Children } from './children.ts';
 import { Flights } from './flights.ts';
 import type { QuestionRecords } from '../../policy/records/question.ts';
 import { questionRows } from './questions.ts';
-import { type SpinningRecords, spinningRows } from './spinning.ts';
+import { type ScopedTexts, scopedTexts } from './scopedTexts.ts';
 import { Statistics } from './statistics.ts';
 
 /** The log of a store's events. */
@@ -23,7 +23,8 @@ export abstract class TableStore {
   readonly path: string;
   readonly statistics: Statistics;
   readonly flights: Flights;
-  readonly spinning: SpinningRecords;
+  readonly spinning: ScopedTexts;
+  readonly definitions: ScopedTexts;
   readonly questions: QuestionRecords;
   readonly children: Children;
   readonly alerts: Alerts;
@@ -45,7 +46,8 @@ export abstract class TableStore {
     this.record = log.record;
     this.statistics = new Statistics(tables);
     this.flights = new Flights(tables);
-    this.spinning = spinningRows(tables);
+    this.spinning = scopedTexts(tables, 'spinning');
+    this.definitions = scopedTexts(tables, 'definition');
     this.questions = questionRows(tables);
     this.children = new Children(tables, mark);
     this.alerts = new Alerts(tables);

@@ -25,6 +25,7 @@ const args = {
   'tool-timeout': [],
   allow: [],
   deny: [],
+  pin: false,
   'start-timeout': undefined,
   retry: undefined,
   'env-allow': [],

@@ -7,21 +7,26 @@ const kept = 'scope text, memory text, updated_at bigint';
 const mostScopes = 1000;
 const forgetMs = 7 * 24 * 3_600_000;
 
-/** A row that is there can be locked; a file is locked as it is. */
-const enter = statement(
-  'enter_spinning',
-  'scope text, updated_at bigint',
-  `{INSERT INTO uw.spinning (scope, updated_at) SELECT scope, updated_at FROM w ORDER BY scope ON CONFLICT DO NOTHING|}`,
-  order,
-);
-const lock = statement(
-  'lock_spinning',
-  'scope text',
-  `SELECT {w.ord, |}s.memory FROM {w, |}uw.spinning s WHERE s.scope = :scope {ORDER BY s.scope FOR UPDATE OF s|}`,
-  order,
-);
-const set = 'ON CONFLICT (scope) DO UPDATE SET memory = excluded.memory, updated_at = excluded.updated_at';
-const keep = statement('keep_spinning', kept, insertInto('uw.spinning', kept, set, 'scope'), order);
+/** The statements on a table of texts by scope. A row that is there can be locked; a file is locked as it is. */
+function statementsOf(table: 'spinning' | 'definition') {
+  const set = 'ON CONFLICT (scope) DO UPDATE SET memory = excluded.memory, updated_at = excluded.updated_at';
+  return {
+    enter: statement(
+      `enter_${table}`,
+      'scope text, updated_at bigint',
+      `{INSERT INTO uw.${table} (scope, updated_at) SELECT scope, updated_at FROM w ORDER BY scope ON CONFLICT DO NOTHING|}`,
+      order,
+    ),
+    lock: statement(
+      `lock_${table}`,
+      'scope text',
+      `SELECT {w.ord, |}s.memory FROM {w, |}uw.${table} s WHERE s.scope = :scope {ORDER BY s.scope FOR UPDATE OF s|}`,
+      order,
+    ),
+    keep: statement(`keep_${table}`, kept, insertInto(`uw.${table}`, kept, set, 'scope'), order),
+  };
+}
+
 /** In a file, to which also processes write that delete nothing else; a server has nodes that do. */
 const forget = statement(
   'forget_spinning',
@@ -30,8 +35,8 @@ const forget = statement(
      OR updated_at < (SELECT updated_at FROM uw.spinning ORDER BY updated_at DESC LIMIT 1 OFFSET ${mostScopes - 1})}`,
 );
 
-/** Watches of repetition that outlive a process, by what is told apart, of all processes that share the store. Nothing here throws. */
-export interface SpinningRecords {
+/** Texts by scope that outlive a process, such as watches of repetition, of all processes that share the store. Nothing here throws. */
+export interface ScopedTexts {
   /**
    * Changes what is kept of a scope, in one transaction: what two processes add at once adds up.
    * @param wallNow - wall time in ms.
@@ -45,17 +50,19 @@ export interface SpinningRecords {
   ): Promise<T | undefined>;
 }
 
-export function spinningRows(tables: Pick<Tables, 'transact'>): SpinningRecords {
+export function scopedTexts(tables: Pick<Tables, 'transact'>, table: 'spinning' | 'definition'): ScopedTexts {
+  const { enter, lock, keep } = statementsOf(table);
   let last: Promise<unknown> = Promise.resolve();
   return {
     change(scope, wallNow, change) {
-      const key = `spinning ${scope}`;
+      const key = `${table} ${scope}`;
       const work = function* (): Work<ReturnType<typeof change>['result']> {
         yield step(enter, key, { scope, updatedAt: wallNow });
         const [{ memory: known } = {}] = yield step(lock, key, { scope });
         const { memory, result } = change(typeof known === 'string' ? known : undefined);
         if (memory !== undefined) yield step(keep, key, { scope, memory, updatedAt: wallNow });
-        if (typeof known !== 'string') yield step(forget, 'old spinning', { before: wallNow - forgetMs });
+        if (typeof known !== 'string' && table === 'spinning')
+          yield step(forget, 'old spinning', { before: wallNow - forgetMs });
         return result;
       };
       // One after the other: two of one batch of a server would read the same.
@@ -66,7 +73,7 @@ export function spinningRows(tables: Pick<Tables, 'transact'>): SpinningRecords 
   };
 }
 
-export function memorySpinning(): SpinningRecords {
+export function memoryTexts(): ScopedTexts {
   const scopes = new Map<string, string>();
   return {
     async change(scope, _, change) {

@@ -1,0 +1,52 @@
+import type { Question } from '../src/policy/records/face.ts';
+import { defineCommand, flag } from './command.ts';
+import { readDatabase } from './database.ts';
+import { CommandError, UsageError } from './errors.ts';
+import { noteOf, reasonOption } from './orders.ts';
+import { quoted, sanitize, toJson } from './sanitize.ts';
+import { wrapLines } from './text.ts';
+
+export const command = defineCommand({
+  usage: 'accept SERVER [TOOL] [OPTION...]',
+  details: [
+    'Shows how tools of an MCP server differ from what they were when they were first seen, or accepted last, and accepts them as they are now, once you say yes.',
+    'Without TOOL all of them. A tool that `pin` holds is listed and called as it is now within a second, by every process on this database.',
+    'A no is given by `unwedge inbox answer ID --deny`: the tool stays as it was.',
+  ].join('\n'),
+  options: { yes: flag('do not ask'), ...reasonOption },
+  operands: ['SERVER', '[TOOL]'],
+  choices: 'integrations',
+  async run({ operands: [server = '', tool], db, json, yes, reason }, io) {
+    const open = await readDatabase(db, io, (reader) => reader.questions());
+    const found = open.filter((each) => isAbout(each, server, tool));
+    const [first] = found;
+    const whose = `${tool === undefined ? '' : `the tool ${quoted(tool)} of `}${quoted(server)}`;
+    if (first === undefined) throw new CommandError(`Nothing of ${whose} waits to be accepted`);
+    const shown = found.flatMap(({ what, detail }) => [what, ...linesIn(detail).map((line) => `  ${line}`)]);
+    if (!json) io.stdout.write(wrapLines(shown.map(sanitize), io.columns));
+    if (!yes && io.ask === undefined) throw new UsageError('To accept it without a question: --yes');
+    if (!yes && !/^y(?:es)?$/i.test(((await io.ask?.('Accept? [y/N] ')) ?? '').trim()))
+      throw new CommandError('Nothing was accepted');
+    const { by, why } = noteOf(reason);
+    const answer = { decision: 'accept', reason: why, by, way: 'command' } as const;
+    const ends = await readDatabase(db, io, async (reader) => {
+      const done = [];
+      for (const { id } of found) done.push({ question: id, ...(await reader.answerQuestion(id, answer, io.now())) });
+      return done;
+    });
+    io.stdout.write(json ? toJson(ends) : wrapLines(ends.map(({ text }) => sanitize(text)), io.columns));
+    return ends.every(({ ok }) => ok) ? 0 : 1;
+  },
+});
+
+function isAbout({ source, asker, detail }: Question, server: string, tool: string | undefined): boolean {
+  return source === 'tool' && asker === server && (tool === undefined || fieldOf(detail, 'tool') === tool);
+}
+
+function linesIn(detail: unknown): readonly string[] {
+  const lines = fieldOf(detail, 'lines');
+  return Array.isArray(lines) ? lines.map(String) : [];
+}
+
+const fieldOf = (detail: unknown, name: 'tool' | 'lines'): unknown =>
+  (detail as Readonly<Record<string, unknown>> | undefined)?.[name];
