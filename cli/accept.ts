@@ -34,7 +34,14 @@ export const command = defineCommand({
       for (const { id } of found) done.push({ question: id, ...(await reader.answerQuestion(id, answer, io.now())) });
       return done;
     });
-    io.stdout.write(json ? toJson(ends) : wrapLines(ends.map(({ text }) => sanitize(text)), io.columns));
+    io.stdout.write(
+      json
+        ? toJson(ends)
+        : wrapLines(
+            ends.map(({ text }) => sanitize(text)),
+            io.columns,
+          ),
+    );
     return ends.every(({ ok }) => ok) ? 0 : 1;
   },
 });

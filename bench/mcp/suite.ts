@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CommandLine, unwedge } from '../cli/processes.ts';
 import { type Case, defineSuite, type Subject, type Target } from '../harness/suite.ts';
@@ -20,6 +22,8 @@ const inFlight = 64;
 const echo = 'echo, one at a time';
 const flight = `echo, ${inFlight} in flight`;
 const realFlight = `echo of server-everything, ${inFlight} in flight`;
+const byRule = 'echo of a tool with rules, one at a time';
+const joined = 'echo of a tool that may be joined, one at a time';
 const large = 'a result of 5 MB';
 const steps = 'a call with 1,000 notifications';
 const memory = '100,000 calls';
@@ -49,6 +53,15 @@ const direct: Reach = (server) => (env) => connectStdio(server, env);
 const piped: Reach = (server) => (env) => connectStdio([...relay, ...server], env);
 const proxied: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--', ...server), env);
 const unrecorded: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--no-cache', '--', ...server), env);
+/** With rules for the tool that is called. */
+const ruled = (tool: object): Reach => {
+  const policies = { integrations: { echo: { allow: ['e*'], deny: ['x*'], tools: { 'e*': tool } } } };
+  return (server) => (env) => {
+    const config = join(mkdtempSync(join(tmpdir(), 'unwedge-bench-')), 'unwedge.json');
+    writeFileSync(config, JSON.stringify({ policies }));
+    return connectStdio(unwedge('mcp', '--name', 'echo', '--config', config, '--', ...server), env);
+  };
+};
 const bridged: Reach = (server) => (env) =>
   connectHttp((port) => [...mcpProxy, '--server', 'stream', '--port', `${port}`, '--', ...server], env);
 
@@ -90,6 +103,17 @@ export const mcpSuite = defineSuite({
       about: 'a Node program of ten lines in between, which pipes both ways',
       cases: { ...casesOf(piped), [start]: toInitialize(waysOf(piped, real)) },
     },
+    {
+      name: 'rules',
+      about: '`unwedge mcp` with rules on the tool that is called, against one without',
+      cases: {
+        [byRule]: oneAtATime({
+          ...waysOf(ruled({ describe: 'Gives back what it is given', effect: 'readOnly' }), idle),
+          direct: proxied(idle),
+        }),
+        [joined]: oneAtATime({ ...waysOf(ruled({ join: true }), idle), direct: proxied(idle) }),
+      },
+    },
     ...(hasMcpProxy ? [bridge] : []),
   ],
   targets: [
@@ -101,6 +125,10 @@ export const mcpSuite = defineSuite({
     target('time to initialize without a record, times direct', start, 'times direct', { atMost: 1.6 }),
     target('time to initialize with a record, times direct', startOnRecord, 'times direct', { atMost: 1 }),
     target('notifications that came, of 1,000', steps, 'came', { atLeast: 1000 }),
+    ...[byRule, joined].map((of): Target => {
+      const about = { subject: 'rules', case: of, metric: 'added p50' };
+      return { says: `added by rules: ${of}, p50, in µs`, of: about, by: 'median', atMost: 20 };
+    }),
     target('most memory after 100,000 calls, against before', memory, 'peak memory, after/before', { atMost: 1.1 }),
   ],
 });

@@ -20,6 +20,13 @@ import { notificationLine } from '../../src/protocol/face.ts';
 import { type Line, textOf } from './outlet.ts';
 import type { Asker, Question, Wire } from './wire.ts';
 
+/** A request that several calls wait for. */
+export interface SharedRequest {
+  /** True once nobody waits for it. */
+  readonly isLeft: boolean;
+  leave(call: ClientCall): void;
+}
+
 /** A request of the client, from its line to its one answer. */
 export class ClientCall implements Asker {
   readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
@@ -39,6 +46,9 @@ export class ClientCall implements Asker {
   /** Follows it, where the host asks for telemetry. */
   trace: Trace | undefined = undefined;
   question: Question | undefined = undefined;
+  /** The request that it shares with equal calls, and a way to make one of its own. */
+  joint: SharedRequest | undefined = undefined;
+  askAlone: (() => void) | undefined = undefined;
   /** Wire that it was written to last. */
   wire: Wire | undefined = undefined;
   /** The client was given its answer. */

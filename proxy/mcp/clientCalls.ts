@@ -16,6 +16,7 @@ import { ClientCall, givenUp } from './clientCall.ts';
 import { KeptTasks } from './keptTasks.ts';
 import { ClientSettings, ProxyRules } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/face.ts';
+import { Joins } from './joins.ts';
 import type { Line } from './outlet.ts';
 import { OwnListing } from './handshake.ts';
 import type { Repetition } from './repetition.ts';
@@ -49,6 +50,7 @@ export class ClientCalls {
   /** By the key of the id; a client that uses one twice has several. */
   readonly #inFlight = new TurnoverMap<string, ClientCall[]>();
   readonly #rules: ProxyRules;
+  readonly #joins: Joins;
   readonly #settings: ClientSettings;
   readonly #beat: ReconcileBeat;
   readonly #listing: OwnListing;
@@ -74,6 +76,7 @@ export class ClientCalls {
     this.#leaveLasting = scope.runtime.lasting.add(() => this.#underWay());
     this.#beat = new ReconcileBeat(scope, () => this.all());
     this.#rules = new ProxyRules(scope, () => ({ path: host.path, givenUp: tellGivenUp }));
+    this.#joins = new Joins(scope, this.#rules);
     this.#settings = new ClientSettings(scope, this.#rules, tellGivenUp, (call) => ({
       opened: () => {
         this.#beat.waits(call);
@@ -150,7 +153,8 @@ export class ClientCalls {
       cause: isLimit ? 'timed out' : undefined,
     };
     const failure = row === undefined ? undefined : this.#host.path.end(row, facts);
-    return failure?.kept === undefined ? question : undefined;
+    // Others may still wait for what it had joined.
+    return failure?.kept === undefined && call.joint?.isLeft !== false ? question : undefined;
   }
 
   /** Tells whether another attempt of a call repeats nothing: what the last one began goes on at its server. */
@@ -223,13 +227,20 @@ export class ClientCalls {
     return ask();
   }
 
-  #ask(call: ClientCall, line: Uint8Array, wire: Wire, context: AttemptContext, again: boolean): Promise<McpAnswer> {
-    return new Promise((resolve, reject) => {
+  #ask(
+    call: ClientCall,
+    line: Uint8Array,
+    wire: Wire,
+    context: AttemptContext,
+    again: boolean,
+    alone = false,
+  ): Promise<McpAnswer> {
+    const asked = new Promise<McpAnswer>((resolve, reject) => {
       const { request } = call;
       const asTask = call.asTask || call.ownTask;
       if (call.tool !== undefined) this.#listing.beforeCall(wire, call.effect !== undefined);
       const token = progressKey(fieldsOf(request.params['_meta']));
-      const question = wire.ask(call, {
+      const asking = {
         id: request.id,
         key: request.key,
         line,
@@ -238,7 +249,8 @@ export class ClientCalls {
         addsToken: call.tool !== undefined && token === undefined && !call.asTask && !call.inBatch,
         again,
         asTask,
-      });
+      };
+      const question = alone ? wire.ask(call, asking) : this.#joins.ask(call, wire, asking);
       if (question === undefined) {
         reject(new AttemptError(notConnected));
         return;
@@ -247,6 +259,7 @@ export class ClientCalls {
       call.question = question;
       call.settle = resolve;
       call.reject = reject;
+      call.askAlone = () => void this.#ask(call, line, wire, context, true, true).then(resolve, reject);
       call.follows = (answer) => {
         const next = this.#tasks.after(call, answer);
         if (next === undefined) return false;
@@ -260,6 +273,10 @@ export class ClientCalls {
         this.#host.shookHands();
       }
     });
+    // It may have its effect after its caller was answered.
+    const over = (): void => this.#joins.ended(call);
+    asked.then(over, over);
+    return asked;
   }
 
   *#underWay(): Iterable<CallUnderWay> {
@@ -280,11 +297,13 @@ export class ClientCalls {
     call.question = undefined;
     const { settings, progress } = call.row ?? {};
     call.wantsLate = settings?.reconcile !== undefined && progress?.openEffect !== undefined;
+    call.joint?.leave(call);
+    const isLast = call.joint?.isLeft !== false;
     const isSilent = facts.kind === 'timeout' || (call.cancelled && this.#host.path.isSuspect);
     if (isSilent && this.#silent.length < mostSilent) this.#silent.push(call);
     // A handshake is never called off; the server hears from the client itself what that has called off, unless it was kept.
     const isTold = request.method === 'initialize' || (call.cancelled && facts.kept === undefined);
-    if (question !== undefined) wire?.giveUp(question, isTold ? undefined : facts.message);
+    if (question !== undefined && isLast) wire?.giveUp(question, isTold ? undefined : facts.message);
     if (!call.wantsLate) reject?.(givenUp);
   }
 
@@ -294,6 +313,7 @@ export class ClientCalls {
     if (others.length === 0) this.#inFlight.delete(key);
     else this.#inFlight.set(key, others);
     this.#size--;
+    this.#joins.ended(call);
     call.trace?.ended(outcome);
     if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
     if (method === 'initialize') this.#initializing--;

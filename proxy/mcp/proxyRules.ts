@@ -42,6 +42,17 @@ export class ProxyRules {
     return isRepeated && said === 'mutating' ? undefined : said;
   }
 
+  /** Tells whether equal calls of a tool are one, by the word of the operator. */
+  isJoined(tool: string): boolean {
+    return this.#tools.get(tool)?.join === true;
+  }
+
+  /** Tells whether a tool changes nothing, by the same word: no hint is trusted. */
+  isDeclaredRead(tool: string): boolean {
+    const known = this.#tools.get(tool);
+    return known?.join === true || (known?.effect ?? this.#scope.settings.effect) === 'readOnly';
+  }
+
   /** Finds what settles the lost answer of a call; a task is asked for by itself. */
   of({ tool, asTask }: ClientCall): Reconciler | undefined {
     return tool === undefined || asTask ? undefined : this.#tools.get(tool)?.reconciler;

@@ -157,6 +157,8 @@ export function checkMcpProxy(options: McpProxyOptions, world: ProxyWorld) {
     name,
     /** The name without the number of a client. */
     declaredAs: name,
+    /** True where equal calls of some tool are one. */
+    joins: [...tools.entries()].some(([, { join }]) => join === true),
     /** True where tools that changed or are new are held. */
     pin: own.pin ?? policies.toolRulesOf(name).pin ?? false,
     /** True where a tool's own word that repeating it does harm counts for nothing. */

@@ -19,7 +19,8 @@ export interface Asker {
   lost?(facts: FailureFacts): void;
 }
 
-interface Asking {
+/** A request, as it is to be written. */
+export interface Asking {
   readonly id: McpId;
   readonly key: string;
   /** As it is to be written, its end included. */

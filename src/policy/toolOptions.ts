@@ -47,6 +47,14 @@ const toolKeys = {
   /** Rule that finds out what became of a call whose answer was lost, before it is made again. @defaultValue that of the integration */
   reconcile: reconcileKey,
   /**
+   * Of an MCP server: equal calls of one client or session that are under way are one, as its calls only read; none joins one that began before a call that
+   * may have effects ended. No hint of the server switches it on. @defaultValue false
+   */
+  join: boolean({
+    usually: 'false',
+    help: 'Of an MCP server: equal calls of one client or session that are under way are one. For tools that only read.',
+  }),
+  /**
    * Of an MCP server: the name that it is listed under, and called by alone. Of a pattern with one `*`: a name with one, which is what that stands for.
    * @defaultValue its own
    */
@@ -92,7 +100,7 @@ export type ToolRuleOptions = Given<typeof toolRuleKeys>;
 export interface ToolOptions extends Given<typeof toolKeys> {}
 
 /** Tools by name or pattern, as options have them. */
-export const toolsKey = byName(section(toolKeys, { given: {} as ToolOptions, id: 'tool' }, limitRule), {
+export const toolsKey = byName(section(toolKeys, { given: {} as ToolOptions, id: 'tool' }, toolRule), {
   help: 'Its tools by name, or by pattern (`read_*`): of several that fit, the most exact one wins.',
 });
 
@@ -132,6 +140,14 @@ export function toolLimits(limits: Limits, tool: ToolSettings | undefined): Limi
   return longRunningMs === undefined
     ? { idleMs, attemptMs, overallMs: Math.max(limits.overallMs, tool.attemptMs ?? 0) }
     : { idleMs, attemptMs: longRunningMs, overallMs: longRunningMs };
+}
+
+/** Refuses to join calls of a tool that is said to change something, and what {@link limitRule} refuses. */
+function toolRule(given: ToolSettings, tell: Tell): void {
+  limitRule(given, tell);
+  const { join, effect } = given;
+  if (join === true && effect !== undefined && effect !== 'readOnly')
+    tell('join', { says: `to be left out: calls of a tool that is ${effect} are never one` });
 }
 
 /** Limits as they are given in one place. */

@@ -39,6 +39,7 @@ import { annotatedEffect } from '../../protocol/mcp/methods.ts';
 import { type TaskChoice, taskChoices, TaskTools } from '../../protocol/mcp/tasks.ts';
 import { elicitedIn } from './elicitation.ts';
 import { LargeResults } from './largeResults.ts';
+import { JoinedCalls } from './joinedCalls.ts';
 import { ToolTasks } from './toolTasks.ts';
 import type { Runtime } from '../../runtime/runtime.ts';
 import { ToolDefinitions } from '../../runtime/toolDefinitions.ts';
@@ -205,6 +206,7 @@ export function superviseMcp(
     },
   });
 
+  const joins = new JoinedCalls(declared);
   const startLimit = new StartLimit(runtime.clock, target.handshakeMs);
 
   const tasks = new ToolTasks({
@@ -238,7 +240,9 @@ export function superviseMcp(
       if (pin && list.known?.current !== true) await list.ask(connection, context);
       const held = definitions.refusal(own.name);
       if (held !== undefined) throw new AttemptError(held);
-      const result = await tasks.call(connection, own, context);
+      const server = connection;
+      const isRead = (declared.get(own.name)?.effect ?? effect) === 'readOnly';
+      const result = await joins.call(own, context, isRead, (each) => tasks.call(server, own, each));
       runtime.root.markStable(childId);
       // More of an error no failure holds.
       const chars = result.isError === true ? longestMessage : sizeCharsOf(list.find(own.name));

@@ -111,7 +111,7 @@ const evenLate = { late: 'run' } as const;
 
 const keyOf = ({ integration }: Pick<OpenAlert, 'integration'>): string => `alert ${integration}`;
 
-const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate', 'circuit', 'budget'];
+const causes: readonly AlertCause[] = ['failures', 'crashes', 'rate', 'circuit', 'budget', 'tool'];
 
 /** As a row holds it; a kind that this version does not know is `unknown`. */
 export function alertIn(row: Row): OpenAlert {

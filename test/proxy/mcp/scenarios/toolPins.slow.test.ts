@@ -14,7 +14,7 @@ const second = [tool('read', 'reads, and tells <all> of it'), tool('write', 'wri
 
 const listed = async (proxy: StartedProxy): Promise<unknown> => {
   const { result } = await proxy.ask('tools/list');
-  return (result?.['tools'] as readonly { readonly name: string; readonly description: string }[]).map(
+  return ((result?.['tools'] ?? []) as readonly { readonly name: string; readonly description: string }[]).map(
     ({ name, description }) => `${name}: ${description}`,
   );
 };
@@ -44,7 +44,7 @@ async function accept(store: string, wanted?: string): Promise<readonly string[]
     for (const { id } of asked) await reader.answerQuestion(id, { decision: 'accept', way: 'command' }, Date.now());
     return asked.map(({ what }) => what);
   } finally {
-    await reader.close();
+    reader.close();
   }
 }
 
