@@ -3,7 +3,7 @@
 
 /** @typedef {{ fileName: string, code?: string }} File - as the bundler writes it. */
 
-const imports = /^import (?:([\w$]+|\* as [\w$]+)|\{ ([^}]*) \}) from "([^"]+)";\n/gm;
+const imports = /^import (?:(\* as )?([\w$]+)(?:, (?=\{))?)?(?:\{ ([^}]*) \})? ?from "([^"]+)";\n/gm;
 const exported = /^export \{ ([^}]*) \};\n?/m;
 
 /**
@@ -31,7 +31,7 @@ export function withLaterParts(output, { atOnce, asked, called }) {
     const { fileName, code = '' } = file;
     const isPart = parts.has(nameOf(fileName));
     let [head, bindings] = [/^(?:#!.*\n)?/.exec(code)[0], ''];
-    let body = code.slice(head.length).replace(imports, (line, whole, list, path) => {
+    let body = code.slice(head.length).replace(imports, (line, star, whole, list = '', path) => {
       const from = parts.get(nameOf(path));
       const isNode = path.startsWith('node:');
       if (!isPart && from === undefined) head += line;
@@ -45,7 +45,11 @@ export function withLaterParts(output, { atOnce, asked, called }) {
           : `$given["${path}"]`;
       const byCall = called.has(from) || (atOnce.has(fileName) && from !== undefined);
       if (byCall) bindings += functions(list, value, codes.get(nameOf(path)));
-      else if (isPart || from !== undefined) bindings += `const ${whole ?? fields(list)} = ${value};\n`;
+      else if (isPart || from !== undefined) {
+        const isAll = star !== undefined || isNode;
+        if (whole !== undefined) bindings += `const ${whole} = ${value}${isAll ? '' : '.default'};\n`;
+        if (list !== '') bindings += `const ${fields(list)} = ${value};\n`;
+      }
       return '';
     });
     body = body.replace(/\bimport\("([^"]+)"\)/g, (whole, path) =>
@@ -100,7 +104,7 @@ const fields = (list, out = false) =>
     .join(', ')} }`;
 
 const pairsOf = (list) => list.split(', ').map((pair) => pair.split(' as ').concat(pair).slice(0, 2));
-const sourcesOf = (code) => [...code.matchAll(imports)].map(([, , , path]) => path);
+const sourcesOf = (code) => [...code.matchAll(imports)].map(([, , , , path]) => path);
 const nameOf = (path) => path.split('/').at(-1);
 const makerOf = (path) =>
   `$${nameOf(path)
