@@ -17,6 +17,7 @@ export const commands: Readonly<Record<string, string>> = {
   dashboard: 'health, waits, circuits and sessions of all gateways, in a browser',
   demo: 'crash, hang and throttle real counterparties: every call ends',
   doctor: 'what is wrong here and in what agents have configured, and the fix',
+  drill: 'put faults before what you have configured: what an agent would see',
   events: 'what was recorded: failures, crashes, restarts, sessions',
   forget: 'erase all that is kept of a session',
   hook: 'run a hook so that its crash or hang cannot wedge the agent',
@@ -74,6 +75,10 @@ const sources: Readonly<Record<string, () => Promise<{ readonly command: Unliste
   doctor: inParts(
     () => import('./doctor/command.ts'),
     () => import('./doctor/doctorCommand.ts'),
+  ),
+  drill: inParts(
+    () => import('./drill/command.ts'),
+    () => import('./drill/drillCommand.ts'),
   ),
   events: () => import('./events.ts'),
   forget: () => import('./forget.ts'),

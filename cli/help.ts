@@ -20,7 +20,7 @@ const first: Readonly<Record<string, readonly string[]>> = {
 
 /** The others, by what they are for; what is in no group is in the last. */
 const others: Readonly<Record<string, readonly string[]>> = {
-  look: ['alerts', 'cluster', 'events', 'incident', 'inspect', 'machines', 'metrics', 'replay', 'report'],
+  look: ['alerts', 'cluster', 'drill', 'events', 'incident', 'inspect', 'machines', 'metrics', 'replay', 'report'],
   order: ['accept', 'budget', 'cancel', 'forget', 'inbox', 'letters', 'probe', 'restart'],
   'set up': [],
 };

@@ -10,6 +10,7 @@ import {
   progressTokenOf,
   questionOf,
 } from './faultyMcpAnswers.ts';
+import { startRealServer } from './faultyMcpFront.ts';
 import { createFaultPicker } from './mcpAnswerFaults.ts';
 import { type ReadMcpFault, toolsFrom } from './mcpFaults.ts';
 import type { FaultyMcpScript } from './faultyMcpServer.ts';
@@ -28,7 +29,7 @@ stdin.on('error', () => undefined);
 stdin.on('data', (chunk: Buffer) => lines.push(chunk));
 // A slow answer nobody can read any more is not waited for.
 stdin.on('end', () => {
-  if (!script.ignoreStdinEnd) process.exit();
+  if (!script.ignoreStdinEnd) peer.ended();
 });
 // Last: a test that waits for this line may send a signal at once.
 if (script.stderr !== undefined) stderr.write(`${script.stderr}\n`);
@@ -53,9 +54,11 @@ function createFaultyMcpPeer(script: FaultyMcpScript, start: number, write: (tex
       on === method && (tool === undefined || tool === params['name']),
     (rule) => rule.start === undefined || rule.start === start,
   );
-  const acts = createActs(answers, write);
+  const acts = createActs(answers, write, () => real?.kill());
+  const real = script.before && startRealServer(script.before, { ...acts, write });
 
-  const take = (message: ClientMessage): void => {
+  const take = (message: ClientMessage, line: string): void => {
+    if (real !== undefined) return real.take(line, message, pick(message));
     // Answered in any case: what was received is counted, a fault or not.
     const answer = answers.answer(message);
     const fault = pick(message);
@@ -74,22 +77,28 @@ function createFaultyMcpPeer(script: FaultyMcpScript, start: number, write: (tex
     receive(line: string): void {
       const message = parse(line);
       if (message === undefined) return;
-      if ('method' in message) take(message);
-      else acts.replied(message.id);
+      if ('method' in message) take(message, line);
+      else if (!acts.replied(message.id)) real?.take(line);
       if ('method' in message && message.method === 'notifications/cancelled')
         acts.cancelled(message.params['requestId']);
+    },
+    /** The stdin has ended. */
+    ended(): void {
+      if (real === undefined) process.exit();
+      real.end();
     },
   };
 }
 
-function createActs(answers: GoodAnswers, write: (text: string) => void) {
+/** @param lost - what goes with the server is ended. */
+function createActs(answers: GoodAnswers, write: (text: string) => void, lost: () => void) {
   /** Steps once the client has cancelled a request, or replied to one of ours. */
   const onCancel = new Map<unknown, () => void>();
   const onReply = new Map<unknown, () => void>();
 
   const message = (content: object): void => write(`${JSON.stringify({ jsonrpc: '2.0', ...content })}\n`);
   const send = ({ id }: ClientMessage, answer: Answer): void => {
-    if (id !== undefined) message({ id, ...answer });
+    if (id !== undefined) message({ ...answer, id });
   };
   const progress = ({ params }: ClientMessage, count: number): void => {
     const progressToken = progressTokenOf(params);
@@ -100,11 +109,16 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
     for (let step = 1; step <= count; step++) progress(to, step);
   };
 
+  const die = (how: Crash): void => {
+    lost();
+    crash(how);
+  };
+
   const befall = (fault: ReadMcpFault, to: ClientMessage, answer: Answer): void => {
     switch (fault.do) {
       case 'crash':
         if (fault.when === 'after') send(to, answer);
-        crash(fault);
+        die(fault);
         return;
       case 'hang':
         report(to, fault.progress);
@@ -123,11 +137,11 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
       case 'partial_line': {
         const line = JSON.stringify({ jsonrpc: '2.0', id: to.id, ...answer });
         write(line.slice(0, line.length / 2));
-        if (fault.then === 'crash') crash({});
+        if (fault.then === 'crash') die({});
         return;
       }
       case 'noise':
-        write(`${fault.text ?? 'Loading model...'}${fault.newline === false ? '' : '\n'}`);
+        write(`${fault.text ?? 'Loading model...'}${fault.newline === false ? '' : '\n'}`.repeat(fault.times ?? 1));
         send(to, answer);
         return;
       case 'wrong_id':
@@ -149,7 +163,7 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
         const id = `asked-${onReply.size + 1}`;
         onReply.set(id, () => send(to, answer));
         message({ id, method: fault.method, params: questionOf(fault.method) });
-        if (fault.then === 'crash') crash({});
+        if (fault.then === 'crash') die({});
         return;
       }
       case 'change_tools':
@@ -170,11 +184,17 @@ function createActs(answers: GoodAnswers, write: (text: string) => void) {
     send,
     befall,
     cancelled: (id: unknown): void => onCancel.get(id)?.(),
-    replied: (id: unknown): void => onReply.get(id)?.(),
+    /** False where it is no reply to a question of ours. */
+    replied(id: unknown): boolean {
+      onReply.get(id)?.();
+      return onReply.has(id);
+    },
   };
 }
 
-function crash({ exitCode = 1, signal, stderr }: Omit<Extract<ReadMcpFault, { do: 'crash' }>, 'do' | 'when'>): void {
+type Crash = Omit<Extract<ReadMcpFault, { do: 'crash' }>, 'do' | 'when'>;
+
+function crash({ exitCode = 1, signal, stderr }: Crash): void {
   const end = (): void => {
     if (signal === undefined) process.exit(exitCode);
     process.kill(process.pid, signal);

@@ -1,5 +1,6 @@
-import { type Given, boolean, readOptions, text } from '../src/policy/options/face.ts';
+import { type Given, type Values, boolean, readOptions, section, text } from '../src/policy/options/face.ts';
 import type { ServerIdentity } from './faultyMcpAnswers.ts';
+import { frontKeys } from './faultyMcpFront.ts';
 import { checkRule } from './mcpAnswerFaults.ts';
 import {
   type FaultyServerOptions,
@@ -27,6 +28,7 @@ export interface FaultyMcpScript extends ServerIdentity {
   readonly ignoreSigterm: boolean;
   readonly ignoreStdinEnd: boolean;
   readonly startsFile?: string | undefined;
+  readonly before?: Values<typeof frontKeys> | undefined;
 }
 
 /**
@@ -62,6 +64,8 @@ const ownKeys = {
   ignoreStdinEnd: boolean({ default: false }),
   /** A file in which the server counts its starts, one byte each; where it does not exist, it is made. */
   startsFile: text(),
+  /** A real server, started behind this one: it answers what no rule befalls, and has the tools. @defaultValue none */
+  before: section(frontKeys),
 };
 
 /** Faults of an MCP server, and what it is like otherwise. */

@@ -105,6 +105,8 @@ const mcpFaults = {
     text: someText,
     /** @defaultValue true */
     newline: boolean(),
+    /** Times that it is written, at least 1: a flood. @defaultValue 1 */
+    times: integer(),
   },
   /** The result has not the form of one. */
   malformed: {},

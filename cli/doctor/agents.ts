@@ -5,7 +5,7 @@ import { agentNames, type ConfigFile } from '../../install/configFile.ts';
 import { readDocument } from '../../install/document.ts';
 import type { Program } from '../../install/entry.ts';
 import { systemFiles } from '../../install/files.ts';
-import { findPrograms, type Found } from '../../install/programs.ts';
+import { findPrograms } from '../../install/programs.ts';
 import { DocumentError, scalarIn } from '../../install/tree.ts';
 import { type World, projectFolder } from '../../install/world.ts';
 import { shellWord } from '../../src/policy/text/face.ts';
@@ -23,10 +23,8 @@ export const checkAgents: Check = async (world) => {
   const findings: Finding[] = [];
   const servers: ConfiguredServer[] = [];
   const remotes: RemoteServer[] = [];
-  const surroundings = surroundingsOf(world);
-  const project = projectFolder(surroundings);
-  for (const file of agentFiles(surroundings, project)) {
-    const read = readFile(file, world, standingOf(file, surroundings, project));
+  for (const { file, standing } of clientFiles(world)) {
+    const read = readFile(file, world, standing);
     findings.push(...read.findings);
     remotes.push(...read.remotes);
     if (file.scope !== 'project') servers.push(...read.servers);
@@ -53,10 +51,30 @@ function surroundingsOf(world: DoctorWorld): World {
   };
 }
 
-/** Files that are there, each once. */
-function agentFiles(surroundings: World, project: string): readonly ConfigFile[] {
+/** Files of clients that are there, each once, with the rules that hold for it. */
+export function clientFiles(world: DoctorWorld) {
+  const surroundings = surroundingsOf(world);
+  const project = projectFolder(surroundings);
   const found = agentNames.flatMap((name) => agents[name].files(surroundings, project));
-  return [...new Map(found.map((file) => [file.path, file])).values()].filter(({ path }) => existsSync(path));
+  return [...new Map(found.map((file) => [file.path, file])).values()]
+    .filter(({ path }) => existsSync(path))
+    .map((file) => ({ file, standing: standingOf(file, surroundings, project) }));
+}
+
+/**
+ * The entries of a file, and what starts each of those that are switched on.
+ * @throws {@link DocumentError}, or what the file system reports.
+ */
+export function readPrograms(file: ConfigFile, world: DoctorWorld, standing: Standing | undefined) {
+  const bytes = systemFiles.read(file.path);
+  const found = bytes === undefined ? [] : findPrograms(readDocument(bytes, file.format), file);
+  const judged = found.flatMap((each) => {
+    if (!('program' in each) || !isOn(each.program)) return [];
+    const { program, event } = each;
+    const entry = { program, event, ...judgeProgram(program, file, world) };
+    return [{ ...entry, standing: standing?.of(entry) }];
+  });
+  return { found, judged };
 }
 
 /** The rules that hold for a file; undefined for agents whose rules are not known. */
@@ -77,29 +95,23 @@ const nothingRead: ReadFile = { findings: [], servers: [], remotes: [] };
 
 function readFile(file: ConfigFile, world: DoctorWorld, standing: Standing | undefined): ReadFile {
   const { title } = agents[file.agent];
-  let found: readonly Found[];
+  let read: ReturnType<typeof readPrograms>;
   try {
-    const bytes = systemFiles.read(file.path);
-    if (bytes === undefined) return nothingRead;
-    found = findPrograms(readDocument(bytes, file.format), file);
+    read = readPrograms(file, world, standing);
   } catch (error) {
     const why = error instanceof DocumentError ? error.message : messageOf(error);
     const summary = `${title} cannot use ${file.path}: ${why}`;
     const fix = `\${EDITOR:-vi} ${shellWord(file.path)}`;
     return { ...nothingRead, findings: [fail('agent.unreadable', summary, fix)] };
   }
-  const programs = found.flatMap((each) => ('program' in each && isOn(each.program) ? [each.program] : []));
+  const { found, judged } = read;
   const remotes = found.flatMap((each) =>
     'why' in each && each.url !== undefined ? [{ name: each.name, file: file.path, url: each.url }] : [],
   );
-  if (programs.length === 0) return { ...nothingRead, remotes };
-  const judged = programs.map((program) => {
-    const each = { program, ...judgeProgram(program, file, world) };
-    return { ...each, standing: standing?.of(each) };
-  });
+  if (judged.length === 0) return { ...nothingRead, remotes };
   const wrapped = judged.filter(({ own }) => own !== undefined).length;
-  const next = wrapped === programs.length ? undefined : `unwedge install ${file.agent} --dry-run`;
-  const count = `${programs.length} ${programs.length === 1 ? 'server, hook or agent' : 'servers, hooks and agents'}`;
+  const next = wrapped === judged.length ? undefined : `unwedge install ${file.agent} --dry-run`;
+  const count = `${judged.length} ${judged.length === 1 ? 'server, hook or agent' : 'servers, hooks and agents'}`;
   const summary = `${title}: ${count} in ${file.path}, ${wrapped} behind unwedge`;
   return {
     findings: [

@@ -1,5 +1,7 @@
-import { createGateway } from '../../src/gateway/face.ts';
-import { shellWord, withLastLine } from '../../src/policy/text/face.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { shellWord } from '../../src/policy/text/face.ts';
+import { observe } from '../drill/run.ts';
 import { type DoctorWorld, type Finding, fail, ok } from './finding.ts';
 
 /** An MCP server that an agent would start. */
@@ -13,48 +15,27 @@ export interface ConfiguredServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Time in ms beyond which a slow start is as good as broken: agents show their servers within seconds. */
-const startMs = 10_000;
-
 /** Starts each server, asks it who it is and what it can do, and ends it, one after the other. */
 export async function probeServers(
   servers: readonly ConfiguredServer[],
-  { signal }: DoctorWorld,
+  { signal, env, tmp }: DoctorWorld,
 ): Promise<readonly Finding[]> {
+  const folder = mkdtempSync(join(tmp, 'unwedge-probe-'));
   const findings: Finding[] = [];
-  for (const server of servers) {
-    signal.throwIfAborted();
-    findings.push(await probe(server));
+  try {
+    for (const server of servers) {
+      signal.throwIfAborted();
+      const { agent: owner, file, name } = server;
+      const target = { ...server, kind: 'server', owner, reads: [] } as const;
+      const row = { on: 'server', fault: 'none' } as const;
+      const { got, text } = await observe(target, row, { folder, env, effects: false, signal });
+      const fix = `\${EDITOR:-vi} ${shellWord(file)}`;
+      const tools = /\d+ tools?/.exec(text)?.[0];
+      if (got === 'answer') findings.push(ok('probe', `${name} of ${owner} starts, and has ${tools}`));
+      else findings.push(fail('probe', `${name} of ${owner} does not start: ${text}`, fix));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
   return findings;
-}
-
-async function probe({ agent, file, name, words, cwd, env }: ConfiguredServer): Promise<Finding> {
-  const [command = '', ...args] = words;
-  // Nothing is recorded: what becomes of a probe is no failure of anything.
-  const gateway = createGateway({ store: ':memory:', control: false, alerts: false, childGuard: false });
-  // A gateway starts it again and again; one end before it is up says enough.
-  const ended = new Promise<string>((resolve) => {
-    gateway.on('child.crashed', ({ error }) => resolve(withLastLine(error)));
-  });
-  try {
-    const policy = { maxAttempts: 1, restartWaitMs: startMs, limits: { overallMs: startMs } };
-    const server = gateway.mcpServer('probed', {
-      command,
-      args,
-      cwd,
-      env,
-      envMode: 'extend',
-      handshakeMs: startMs,
-      policy,
-    });
-    await gateway.start();
-    const tools = await Promise.race([server.tools(), ended]);
-    if (typeof tools !== 'string' && tools.ok)
-      return ok('probe', `${name} of ${agent} starts, and has ${tools.value.length} tools`);
-    const why = typeof tools === 'string' ? tools : tools.failure.message;
-    return fail('probe', `${name} of ${agent} does not start: ${why}`, `\${EDITOR:-vi} ${shellWord(file)}`);
-  } finally {
-    await gateway.stop();
-  }
 }

@@ -32,7 +32,7 @@ export { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from './claud
 export { claudeSign, losesSession } from './claudeSigns.ts';
 export { claudeReads } from './claudeTools.ts';
 export { type Background, blockExitCode, judgeCommandHook, readBackground } from './commandHook.ts';
-export { hookHostMs, hookLimitMs, mayBlockOnFailure } from './hookEvents.ts';
+export { canBlock, hookHostMs, hookLimitMs, mayBlockOnFailure } from './hookEvents.ts';
 export {
   type RpcError,
   type RpcGarbage,

@@ -1,16 +1,7 @@
-import { spawn } from 'node:child_process';
-import { PassThrough, Readable } from 'node:stream';
-import {
-  type ProcessEntry,
-  descendants,
-  listProcesses,
-  terminateTree,
-  tryStart,
-} from '../../src/actors/process/face.ts';
-import { messageOf } from '../../src/policy/failures/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
 import { type AcpCheckLimits, acpMusts, type CheckState, ended, missingFor } from './acpMusts.ts';
 import { AcpTalk, type CheckedAgent } from './acpTalk.ts';
+import { type StartedAgent, startAgent } from './startAgent.ts';
 
 /** Finding on one must: `skipped` where the agent lacks what it is about, or had ended. */
 export interface AcpCheckRow {
@@ -47,42 +38,12 @@ const usualLimits: AcpCheckLimits = { startMs: 60_000, turnMs: 120_000, cancelMs
 export async function checkAcpAgent(options: AcpCheckOptions): Promise<AcpCheckReport> {
   const { command, args, env, cwd = process.cwd(), clock, signal } = options;
   const limits = { ...usualLimits, ...options.limits };
-  let errors = '';
-  const start = (): CheckedAgent => {
-    const started = tryStart(() => spawn(command, args, { env, cwd, stdio: 'pipe' }));
-    if (started.child === undefined) return neverStarted(started.error.then(messageOf));
-    const { child, pid } = started;
-    const exited = new Promise<string>((resolve) => {
-      child.on('exit', (code, signal) => resolve(signal === null ? `exit ${String(code)}` : `died of ${signal}`));
-    });
-    child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-10_000)));
-    const { stdin, stdout } = child;
-    let family: readonly ProcessEntry[] = [];
-    return {
-      ...{ stdin, stdout, exited },
-      async family() {
-        const pids = await descendants(pid);
-        family = (await listProcesses()).filter((each) => pids.includes(each.pid));
-        return pids;
-      },
-      async kill() {
-        await terminateTree(pid, { clock, exited, graceMs: 500 });
-        // Once it has gone nothing leads to what it left behind.
-        await Promise.all(
-          family.map((each) => terminateTree(each.pid, { clock, startTime: each.startTime, graceMs: 0 })),
-        );
-      },
-    };
-  };
+  let last: StartedAgent | undefined;
+  const start = (): CheckedAgent => (last = startAgent([command, ...args], { env, cwd, clock }));
   const rows = await lookAtAll(start, { clock, cwd, limits, signal });
   const passed = rows.every(({ result }) => result !== 'fail');
-  const stderr = passed ? undefined : errors.trimEnd().split('\n').at(-1);
-  return { passed, rows, ...(stderr !== undefined && stderr !== '' && { stderr }) };
-}
-
-function neverStarted(exited: Promise<string>): CheckedAgent {
-  const kill = (): Promise<void> => Promise.resolve();
-  return { stdin: new PassThrough(), stdout: Readable.from([]), exited, family: () => Promise.resolve([]), kill };
+  const stderr = passed ? '' : (last?.lastError() ?? '');
+  return { passed, rows, ...(stderr !== '' && { stderr }) };
 }
 
 /** Looks at an agent however it is started. */

@@ -126,7 +126,7 @@ describe.skipIf(!hasSqlite)('unwedge doctor about agents', () => {
     };
     writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
     const { findings } = doctor(['--probe']);
-    const why = `The server exited with code 1 before it answered initialize: Error: Cannot find module '${gone[1]}'`;
+    const why = `connection closed: Error: Cannot find module '${gone[1]}'`;
     expect(findings.filter(({ id }) => id === 'probe').map(({ summary }) => summary)).toEqual([
       `gone of Claude Code does not start: ${why}`,
       `wrapped of Claude Code does not start: ${why}`,
