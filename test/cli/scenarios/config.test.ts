@@ -260,7 +260,15 @@ describe('unwedge config --check', () => {
       stderr: '',
     });
     expect((await call(['config', '--config', path])).stdout).toMatch(/^store +\S+own\.sqlite/m);
-    const args = { config: path, servers: undefined, url: undefined, 'env-allow': [], 'tool-timeout': [] };
+    const args = {
+      config: path,
+      servers: undefined,
+      url: undefined,
+      'env-allow': [],
+      'tool-timeout': [],
+      allow: [],
+      deny: [],
+    };
     const served = await whatToServe(args as unknown as McpArgs, { ADDRESS: 'https://far.example' }, []);
     expect(served.servers.map(({ name }) => name)).toEqual(['files', 'far']);
     const env = { ADDRESS: 'https://far.example', UNWEDGE_CONFIG: path };
