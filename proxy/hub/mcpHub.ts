@@ -59,6 +59,8 @@ export class McpHub {
   readonly #pipe: McpClientPipe;
   /** Server that answers a request of the client, by the key of its id; undefined when the hub does. */
   readonly #asked = new Map<string, HubMember | undefined>();
+  /** Who answered the latest, by their keys: a cancel may cross the answer. */
+  readonly #answered = new Map<string, HubMember>();
   #lastId = 0;
   #room: (() => void)[] = [];
   #hasEnded = (): void => undefined;
@@ -250,7 +252,7 @@ export class McpHub {
   #notification({ method, params }: McpNotification, text: string): void {
     if (method === 'notifications/cancelled') {
       const key = idKey(params['requestId']) ?? '';
-      this.#asked.get(key)?.send(text);
+      (this.#asked.has(key) ? this.#asked : this.#answered).get(key)?.send(text);
       for (const member of this.#questions.unlisten(key)) member.send(text);
       this.#asked.delete(key);
     } else if (method === 'notifications/initialized') {
@@ -268,7 +270,8 @@ export class McpHub {
       const task = taskIn(message.result);
       if (task !== undefined) this.#taskOwners.set(task.id, member);
       if (this.#taskOwners.size > mostTasks) this.#taskOwners.delete([...this.#taskOwners.keys()][0] ?? '');
-      if (isWaited) this.#asked.delete(message.key);
+      if (isWaited && this.#asked.delete(message.key)) this.#answered.set(message.key, member);
+      if (this.#answered.size > 32) this.#answered.delete([...this.#answered.keys()][0] ?? '');
       if (isWaited || this.#questions.isLastToListen(member, message.key)) this.#write(`${text}\n`);
     }
   }

@@ -6,6 +6,8 @@ interface CancelReason {
   readonly by: string;
   readonly reason: RegExp;
   readonly means: 'limit' | 'person' | 'either';
+  /** A client may say it of a call whose answer it has taken: SDK 1.32.2 listens to a signal of a call for ever. */
+  readonly isLoose?: true;
 }
 
 /** Reasons that were seen. A person who has no words of theirs is not told of at all: Gemini CLI 0.61.0 lets the call go on. */
@@ -20,7 +22,7 @@ const cancelReasons: readonly CancelReason[] = [
     reason: /^SdkError: (Request timed out|Maximum total timeout exceeded)$/,
     means: 'limit',
   },
-  { by: 'AbortSignal.timeout', reason: /^TimeoutError: /, means: 'limit' },
+  { by: 'AbortSignal.timeout', reason: /^TimeoutError: /, means: 'limit', isLoose: true },
   { by: 'Python SDK 2.3.0', reason: /^timed out after [\d.]+s$/, means: 'limit' },
   { by: 'goose 1.52.0', reason: /^timed out$/, means: 'limit' },
   { by: 'GitHub Copilot CLI 1.0.102', reason: /^request timeout$/, means: 'limit' },
@@ -38,10 +40,13 @@ const slackMs = { before: 10, after: 50 };
  * Tells whether a client has cancelled as a limit of its own passed: then the work is still wanted. Where its words are the same for a person, a limit is what
  * falls on a whole second.
  * @param afterMs - since the client sent the request.
+ * @param isAnswered - it was answered: then only words count that are known to be said of what is awaited still.
  */
-export function isClientLimit(reason: unknown, afterMs: number): boolean {
+export function isClientLimit(reason: unknown, afterMs: number, isAnswered = false): boolean {
   if (typeof reason !== 'string') return false;
-  const means = cancelReasons.find((known) => known.reason.test(reason))?.means;
+  const known = cancelReasons.find((each) => each.reason.test(reason));
+  if (isAnswered && (known === undefined || known.isLoose === true)) return false;
+  const means = known?.means;
   if (means === 'either') {
     const atMs = afterMs + slackMs.before;
     return atMs >= 1000 && atMs % 1000 <= slackMs.before + slackMs.after;

@@ -55,6 +55,8 @@ export class ClientCall implements Asker {
   delivered = false;
   /** That of the server, once the client has it. */
   answer: McpAnswer | undefined = undefined;
+  /** Length of what the client was given, in bytes or characters. */
+  answerBytes = 0;
   /** That came when the client waited for it no longer, unless it is large: for a task. */
   late: McpAnswer | undefined = undefined;
   /** The client waits for it no longer. */

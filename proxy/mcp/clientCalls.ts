@@ -11,6 +11,7 @@ import type { Effect } from '../../src/policy/face.ts';
 import { TurnoverMap } from './turnoverMap.ts';
 import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
+import { AnsweredCalls } from './answeredCalls.ts';
 import { isClientLimit } from './cancelReasons.ts';
 import { ClientCall, givenUp } from './clientCall.ts';
 import { KeptTasks } from './keptTasks.ts';
@@ -65,6 +66,7 @@ export class ClientCalls {
   readonly #handshakes = new WeakSet<object>();
   /** Given up for their silence, while nobody knows whether the server lives. */
   #silent: ClientCall[] = [];
+  readonly #answered = new AnsweredCalls();
   #refusal: FailureFacts | undefined = undefined;
 
   constructor(scope: ProxyScope, host: ClientCallsHost) {
@@ -139,13 +141,17 @@ export class ClientCalls {
    */
   cancel(key: string, reason: unknown): Question | undefined {
     const call = this.#inFlight.get(key)?.at(-1);
-    if (call === undefined) this.#keptTasks.letGo(key);
-    if (call === undefined) return undefined;
+    const now = this.#scope.clock.now();
+    if (call === undefined) {
+      this.#keptTasks.letGo(key);
+      this.#answered.cancelled(key, reason, now, this.#host.path);
+      return undefined;
+    }
     call.cancelled = true;
     const { question, row } = call;
     const why = typeof reason === 'string' && reason !== '' ? `: ${reason.slice(0, 200)}` : '';
     // A limit of the client's is no word on the work.
-    const isLimit = isClientLimit(reason, this.#scope.clock.now() - call.startedAt);
+    const isLimit = isClientLimit(reason, now - call.startedAt);
     const facts: FailureFacts = {
       kind: 'cancelled',
       message: `Cancelled by the client${why}`,
@@ -327,6 +333,7 @@ export class ClientCalls {
         this.#host.refuse(call, failure, elapsedMs, this.#keptTasks.begin(call, failure));
       }
     }
+    if (!call.cancelled) this.#answered.add(call, outcome, this.#scope.clock.now());
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 

@@ -245,6 +245,7 @@ export class McpProxy implements Part {
     const { outlet } = this.#scope;
     const facts = failureIn(answer);
     const given = facts === undefined ? this.#tools.shown(call.request, line) : withEarlierAttempts(call, line, answer);
+    call.answerBytes = given.length;
     const told = this.#scope.told.line(call.request, call.tool, given);
     outlet.write(this.#repetition.answered(call, told, facts, answer));
     this.#firstServed();

@@ -48,10 +48,9 @@ export class Repetition {
   answered(call: ClientCall, own: Line, facts: FailureFacts | undefined, answer?: McpAnswer): Line {
     const { seen, startedAt, asked } = call;
     const line = asked === undefined ? own : withText(textOf(own), asked);
-    const { error, result } = answer ?? {};
-    // A person is asked first, and the call comes again; it was found out, or is the answer to another call.
-    // A task of the client's own says nothing yet of what it will end with.
-    const isAsked = error?.['code'] === -32_042 || /^(input_required|task)$/.test(String(result?.['resultType']));
+    const { result } = answer ?? {};
+    const isAsked = answer !== undefined && asksAgain(answer);
+    // It was found out, or is the answer to another call.
     const isOfAnother = call.row?.progress.joined === true || (answer !== undefined && call.answer === undefined);
     if (seen === undefined || isAsked || isOfAnother) return line;
     const { clock } = this.#scope;
@@ -76,3 +75,7 @@ export class Repetition {
     return verdict.text;
   }
 }
+
+/** Tells whether an answer is no end: a person is asked first, and the call comes again; a task says nothing yet of what it will end with. */
+export const asksAgain = ({ error, result }: McpAnswer): boolean =>
+  error?.['code'] === -32_042 || /^(input_required|task)$/.test(String(result?.['resultType']));

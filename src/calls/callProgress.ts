@@ -102,6 +102,8 @@ export class CallProgress {
   openEffect: unknown = undefined;
   /** It has joined an equal call that is kept, or was given what that came to. */
   joined = false;
+  /** That, where it was known already. */
+  recalled: unknown = undefined;
   /** Aborts the fallback that runs. */
   fallback: AbortController | undefined = undefined;
   /** Trail of a session's call that waited, or failed an attempt. */

@@ -8,7 +8,10 @@ import { mayHaveBegun } from './callFailure.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { CallSettings } from './callOptions.ts';
 import type { LostAnswer } from '../policy/reconcileRule.ts';
-import { inputKeyOf, type Remembered } from './reconcile/openEffects.ts';
+import type { Finding } from '../policy/reconcileMatch.ts';
+import { keptCallOf } from './reconcile/keptSteps.ts';
+import { keyOf } from './reconcile/keptWork.ts';
+import { effectOf, inputKeyOf, type Remembered } from './reconcile/openEffects.ts';
 import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 import type { CallTrace } from './tracing.ts';
@@ -104,6 +107,20 @@ export class StartSteps<I, O> {
     const { openEffects } = this.#state;
     if (key !== undefined && !openEffects.knowsKept(session, known.kept?.id ?? ''))
       openEffects.remember(session, key, known);
+  }
+
+  /** Takes back what a call was answered (`at`, in monotonic ms), as its caller had left by then: the next equal one is given it. */
+  takeBack(call: Call<I, O>, outcome: Outcome<O>, at: number): void {
+    const { settings, progress, number, startedAt } = call;
+    if (settings.session === undefined) return;
+    const effect = effectOf(call);
+    const own = { id: `${this.#state.options.name}-${number}`, startedAt, given: undefined };
+    const finding: Finding = outcome.ok
+      ? { verdict: 'done', how: 'answered', result: { value: outcome.value } }
+      : { verdict: 'unknown', how: outcome.failure.message };
+    const known = progress.recalled as Remembered | undefined;
+    const kept = effect === undefined ? own : keptCallOf(effect);
+    this.restoreKept(settings.session, keyOf(call), known ?? { at, kept, finding });
   }
 
   #enterScope(call: Call<I, O>, scope: string, now: number): void {

@@ -395,8 +395,13 @@ export class TurnCalls {
     const seq = history.addResult({ type: 'tool_result', turn: this.#turn.number, call: call.id, result, at });
     // In the queue before whatever the agent does next, and so committed before it.
     const written = seq !== undefined && !isLeft(call, failure) ? ledger?.settle(call.id, result, seq, at) : undefined;
-    // That it is kept is told once it is on disk: a later gateway does not make the call again.
-    if (written !== undefined && failure?.kept !== undefined) void written.then(() => call.resolve(result, failure));
+    // That it is kept is told once it is on disk: a later gateway does not make the call again. What a kept one came to as well: nobody else is given it.
+    if (written !== undefined && ('joined' in result || failure?.kept !== undefined))
+      void written.then((kept) => {
+        const over = sessionFailure(this.#scope.id, turnEnds.takenOver, call.integration);
+        if (kept === 'fenced') call.resolve(errorResult(over, now - call.startedAt), over);
+        else call.resolve(result, failure);
+      });
     else call.resolve(result, failure);
   }
 

@@ -8,6 +8,10 @@ import { LateRemote } from './lateRemote.mjs';
 
 /** Times in ms that a question takes: below the limit of a call (150), above it, and far above it. */
 const takes = [20, 300, 700];
+/** A moment that does not come in so long is not waited for, in ms. */
+const momentMs = 3000;
+/** What is killed, by chance, where that is not told by what was seen. */
+const harms = { server: ['server'], gateway: ['gateway'], both: ['server', 'gateway'] };
 /** A message that is not processed in so long hangs, in ms. */
 const patienceMs = 60_000;
 
@@ -25,7 +29,7 @@ export async function killLate({ times, seed, progress = () => undefined }) {
     await world.startHost();
     for (let time = 1; time <= times; time++) {
       world.ask();
-      await wait(200 + world.below(1500));
+      await world.moment();
       await world.kill();
       progress(time, world.host.processed.size);
     }
@@ -43,6 +47,9 @@ class World {
   server;
   #paths;
   #random;
+  /** What is killed next, and the session and question that this concerns most. */
+  #harm;
+  #about;
 
   constructor(paths, random) {
     this.#paths = paths;
@@ -63,17 +70,39 @@ class World {
   ask() {
     for (let count = 0; count < 2; count++) {
       const number = this.host.sent.size;
-      const question = `q-${Math.max(0, Math.floor(number / 4) - this.below(2))}`;
+      const any = {
+        session: `s-${this.below(2)}`,
+        question: `q-${Math.max(0, Math.floor(number / 4) - this.below(2))}`,
+      };
+      const { session, question } = count === 0 ? (this.#about ?? any) : any;
       const key = `m-${number}`;
       const ms = takes[Number(question.slice(2)) % takes.length];
-      this.host.send(key, `s-${this.below(2)} ${key} ${question} ${ms}\n`);
+      this.host.send(key, `${session} ${key} ${question} ${ms}\n`);
     }
   }
 
-  /** Kills what chance says, at once, and starts it anew. */
+  /** Waits for the moment of a kill: once a call is kept its server is lost, once one was given what that came to its gateway is; or for any moment. */
+  async moment() {
+    const harm = ['server', 'server', 'gateway', 'gateway', 'both', 'any'][this.below(6)];
+    this.#about = undefined;
+    this.#harm = harms[harm] ?? Object.values(harms)[this.below(3)];
+    if (harm === 'any') return wait(200 + this.below(1500));
+    const [, answers] = this.#paths;
+    const seen = linesOf(answers).length;
+    const isIt = ({ result }) =>
+      harm === 'gateway' ? result?.joined === true && result.keptUntil === undefined : result?.keptUntil !== undefined;
+    for (const until = Date.now() + momentMs; Date.now() < until; await wait(5)) {
+      this.#about = linesOf(answers)
+        .slice(seen)
+        .map(parsed)
+        .find((answer) => answer !== undefined && isIt(answer));
+      if (this.#about !== undefined) return;
+    }
+  }
+
+  /** Kills that, at once, and starts it anew. */
   async kill() {
-    const server = this.#random() < 0.4;
-    const gateway = !server || this.#random() < 0.3;
+    const [server, gateway] = ['server', 'gateway'].map((what) => this.#harm.includes(what));
     if (server) {
       this.kills.servers++;
       await this.server.kill();
@@ -88,6 +117,15 @@ class World {
 
   async end() {
     await Promise.all([this.host.kill(), this.server.kill()]);
+  }
+}
+
+/** A line that is not written to its end says nothing yet. */
+function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
   }
 }
 

@@ -49,6 +49,7 @@ export async function killLateProxy({ times, seed, by, progress = () => undefine
         else await remote.kill().then(() => remote.start());
       } else {
         kills.proxies++;
+        deaths.push({ at: Date.now(), connection: client.name, proxy: true });
         await client.killProxy();
       }
       progress(time, told.length);

@@ -13,10 +13,11 @@ export interface Told {
   readonly outcome?: string;
 }
 
-/** A server was killed: of one connection, or of all. */
+/** A server was killed, of one connection, or of all; or the proxy of a connection. */
 export interface Death {
   readonly at: number;
   readonly connection?: string | undefined;
+  readonly proxy?: boolean;
 }
 
 export function judgeLate(seen: {

@@ -1,7 +1,5 @@
 /** A death that was this long ago may not have been noticed when a question was asked, in ms. */
 const unnoticedMs = 1000;
-/** A cancel may meet an end on its way for so long, in ms, where the machine is busy. */
-const crossingMs = 250;
 
 /**
  * Judges what clients were told by what servers did. What a client asks until it has an answer, or is told that it is lost, is one course: within it a tool
@@ -13,28 +11,22 @@ export function judgeLate({ told, lines, deaths }) {
   const violations = [];
   const sums = { calls: told.length, begun: runs.size, answers: 0, late: 0, lost: 0 };
   const courses = new Map();
+  const servers = deaths.filter((each) => each.proxy !== true);
+  /** Tells whether the proxy of a connection was killed before then: what it had kept the next one of its name tells as lost. */
+  const isOrphan = ({ connection }, at) =>
+    deaths.some((each) => each.proxy && each.connection === connection && each.at < at);
   const given = new Map();
   /** Deaths that a loss was told for, by what was lost. */
   const counted = new Set();
   for (const { connection, question, askedAt, at, run, late, kept, gaveUp, outcome } of told) {
     const about = `${question} of ${connection}`;
-    const course = courses.get(about) ?? { since: askedAt, told: [] };
+    const course = courses.get(about) ?? { since: askedAt, question, connection };
     courses.set(about, course);
-    course.told.push({ at, gaveUp });
-    const ofConnection = deaths.filter((each) => each.connection === undefined || each.connection === connection);
+    const ofConnection = servers.filter((each) => each.connection === undefined || each.connection === connection);
     const own = [...runs.values()].filter(
       (one) => one.connection === connection && one.question === question && one.at >= course.since && one.at < at,
     );
-    // The call that was to hear of the end gave up: that was on its way.
-    const crossed = (one, next) => {
-      const end = Math.min(
-        one.endedAt ?? Infinity,
-        ...ofConnection.map((each) => each.at).filter((dead) => dead > one.at),
-      );
-      const hears = course.told.find((each) => each.at >= end - crossingMs);
-      return hears?.gaveUp === true && hears.at <= next.at;
-    };
-    if (!course.isTold && own.some((one, index) => index > 0 && !crossed(own[index - 1], one))) {
+    if (!course.isTold && own.length > 1) {
       course.isTold = true;
       violations.push(`${about} was made ${own.length} times before it had an end`);
     }
@@ -46,8 +38,10 @@ export function judgeLate({ told, lines, deaths }) {
         (each) => each.at > course.since - unnoticedMs && each.at < at && !counted.has(`${each.at} ${about}`),
       );
       counted.add(`${death?.at} ${about}`);
+      const left = [...courses].find(([, each]) => each.question === question && isOrphan(each, at));
+      if (death === undefined && left !== undefined) courses.delete(left[0]);
       if (outcome !== 'unknown') violations.push(`${about} ended as ${outcome}`);
-      else if (death === undefined) violations.push(`${about} was told as lost, and no server had died`);
+      else if ((death ?? left) === undefined) violations.push(`${about} was told as lost, and no server had died`);
       const last = own.at(-1);
       if (death !== undefined && last?.endedAt < death.at - unnoticedMs)
         violations.push(`${about} was told as lost, and was answered by ${last.run}`);

@@ -34,17 +34,28 @@ describe('the judge of late answers', () => {
     expect(judged(told, lines, [{ at: 400, connection }])).toEqual([]);
   });
 
-  it('[R-18] has nothing against a second run where the end of the first crossed the cancel of its client', () => {
-    const told = [asks(0, 500, { gaveUp: true }), asks(530, 1100, { run: 'r2' })];
-    expect(judged(told, [...once, begun('r2', 540), ended('r2', 1090)])).toEqual([]);
+  const orphaned = [kept, { ...asks(600, 610, lost), connection: 'c0-2' }];
+  const proxyDied = [{ at: 400, connection, proxy: true }];
+
+  it('[R-18] has nothing against a loss that is told by the proxy after the one that had kept it', () => {
+    expect(judged(orphaned, [begun('r1', 10)], proxyDied)).toEqual([]);
   });
 
   it.each<[string, readonly Told[], readonly string[], (readonly Death[])?]>([
+    ['no server had died', orphaned, once, [{ at: 700, connection, proxy: true }]],
+    ['no server had died', [...orphaned, { ...asks(620, 630, lost), connection: 'c0-2' }], once, proxyDied],
+    ['no server had died', [kept, asks(600, 610, lost)], once, proxyDied],
     ['was made 2 times', [kept, asks(330, 990, { run: 'r2' })], [...once, begun('r2', 340), ended('r2', 980)]],
     [
       'was made 2 times',
       [asks(0, 150, { gaveUp: true }), asks(180, 790, { run: 'r2' })],
       [...once, begun('r2', 190), ended('r2', 780)],
+    ],
+    // The end of the first has crossed the cancel of its client.
+    [
+      'was made 2 times',
+      [asks(0, 500, { gaveUp: true }), asks(530, 1100, { run: 'r2' })],
+      [...once, begun('r2', 540), ended('r2', 1090)],
     ],
     [
       'was made 2 times',

@@ -88,7 +88,7 @@ export class KeptWork<I, O> {
 }
 
 /** Key by which equal calls of a session are known; undefined where its input is no JSON, or nothing of it is kept. */
-function keyOf<I, O>({ settings, progress, input }: Call<I, O>): string | undefined {
+export function keyOf<I, O>({ settings, progress, input }: Call<I, O>): string | undefined {
   const about = settings.keep?.about ?? settings.reconcile?.about;
   const asked = about?.((progress.keyless ?? input) as never);
   return asked && inputKeyOf(asked.tool, asked.input);

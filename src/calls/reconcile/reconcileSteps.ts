@@ -101,7 +101,7 @@ export class ReconcileSteps<I, O> {
     if (known !== undefined && (known.kept === undefined || (keep?.fresh !== true && !isRead(call)))) {
       const { kept, finding, at } = known;
       if (kept !== undefined) records.joined(call, kept, finding.failed === undefined ? finding.verdict : 'failed');
-      if (kept !== undefined) call.ownProgress().joined = true;
+      if (kept !== undefined) Object.assign(call.ownProgress(), { joined: true, recalled: known });
       this.#end(call, kept === undefined ? finding : { ...finding, how: agedHow(kept, finding, now, at) });
       return true;
     }

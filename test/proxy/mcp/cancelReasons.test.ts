@@ -47,3 +47,25 @@ describe('the reason of a cancel of a client', () => {
     },
   );
 });
+
+describe('the reason of a cancel of a call that was answered', () => {
+  it.each([
+    'McpError: MCP error -32001: Request timed out',
+    'SdkError: Request timed out',
+    'timed out after 1.0s',
+    'timed out',
+    'request timeout',
+  ])('[R-18] says that its answer was not taken: %s', (reason) => {
+    expect(isClientLimit(reason, 1234, true)).toBe(true);
+  });
+
+  it.each([
+    'TimeoutError: The operation was aborted due to timeout',
+    'Tool call timed out after 30 seconds',
+    'AbortError: user-cancel',
+    'MCP response future dropped',
+    undefined,
+  ])('[R-18] says nothing of that: %s', (reason) => {
+    expect(isClientLimit(reason, 1234, true)).toBe(false);
+  });
+});

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../../src/sessions/toolResult.ts';
+import { HeldStore } from '../../support/heldStore.ts';
 import { startKept } from '../../support/keptSession.ts';
 
 describe('a call of a kept session', () => {
@@ -79,5 +81,70 @@ describe('a call of a kept session', () => {
     answers[1]?.('in time');
     await clock.settle();
     expect(session.history.at(-1)).toMatchObject({ result: { status: 'ok', value: 'in time' } });
+  });
+});
+
+/** When simulated clocks begin. */
+const madeAt = Date.UTC(2026, 0, 1);
+
+describe('a call that is given what an earlier process had kept', () => {
+  /** Has an equal call of a message made, up to the commit of what it is given. */
+  async function startGiven(late?: { readonly result: ToolResult; readonly at: number }) {
+    const store = new HeldStore();
+    const of = {
+      session: 'agent:main',
+      turn: 1,
+      integration: 'kb',
+      tool: 'query',
+      input: { ref: 1 },
+      effect: undefined,
+    };
+    store.recovered = {
+      kept: [{ ...of, call: 'agent:main-1-1', startedAt: madeAt, until: madeAt, late }],
+      lastMessage: 1,
+      lastTurn: 1,
+    };
+    const results: ToolResult[] = [];
+    const started = await startKept(
+      async (_message, turn) => void results.push(await turn.tool('kb', 'query', { ref: 1 })),
+      {},
+      store,
+    );
+    let calls = 0;
+    started.tool('kb', () => ++calls, { tools: { query: { keepMs: 600_000 } } });
+    void started.session.send({ kind: 'user' });
+    for (let commit = 0; commit < 2; commit++) {
+      await started.clock.settle();
+      store.commit();
+    }
+    await started.clock.settle();
+    return { ...started, store, results, calls: () => calls };
+  }
+
+  it.each([
+    ['its answer', { result: { status: 'ok', value: 'built', retries: 0 }, at: madeAt } as const, { value: 'built' }],
+    ['that it is lost', undefined, { outcome: 'unknown' }],
+  ])('[R-18] hears %s once that is on disk: after a kill no other one is given it', async (_, late, told) => {
+    const { store, results, clock, calls } = await startGiven(late);
+    expect(store.writes.slice(-2)).toEqual([
+      'reconciled agent:main-1-1 done',
+      `settle agent:main-2-1 ${late === undefined ? 'error' : 'ok'}`,
+    ]);
+    expect(results).toEqual([]);
+    store.commit();
+    await clock.settle();
+    expect(results).toMatchObject([{ ...told, joined: true }]);
+    expect(calls()).toBe(0);
+  });
+
+  it('[R-18] does not hear it where another gateway has the session, which gives it', async () => {
+    const { store, results, clock } = await startGiven({
+      result: { status: 'ok', value: 'built', retries: 0 },
+      at: madeAt,
+    });
+    store.commit('fenced');
+    await clock.settle();
+    expect(results).toMatchObject([{ status: 'error', kind: 'cancelled', outcome: 'unknown' }]);
+    expect(JSON.stringify(results)).not.toContain('built');
   });
 });

@@ -32,3 +32,16 @@ it('[R-18] the cancel of a hub’s client for a limit of its own keeps the call'
   expect(await hub.call('files__act', { do: 'hold' })).toContain('released it');
   expect(await hub.call('files__put', { do: 'received' })).not.toContain('notifications/cancelled');
 });
+
+it('[R-18] the cancel of a hub’s client that crosses the answer is heard by the server that gave it', async () => {
+  const hub = await startHub({ files: {}, shell: {} });
+  await hub.open();
+  await hub.toolNames();
+  const first = hub.ask('tools/call', { name: 'files__act', arguments: { do: 'hold' } }, 'slow');
+  await expect.poll(() => hub.call('files__put', { do: 'received' })).toContain('"hold\\');
+  await hub.call('files__put', { do: 'release' });
+  await first;
+  const params = { requestId: 'slow', reason: 'SdkError: Request timed out' };
+  hub.raw({ method: 'notifications/cancelled', params });
+  expect(await hub.call('files__act', { do: 'hold' })).toBe('released it');
+});

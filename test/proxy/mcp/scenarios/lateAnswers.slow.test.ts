@@ -331,3 +331,93 @@ describe('a call that its client gives up', () => {
     await slow.hasRead(2);
   });
 });
+
+describe('a call whose client gives it up as its answer is on its way', () => {
+  const limitCancel = { requestId: 'slow-1', reason: timedOut };
+
+  /** A call that was answered, whose client says after that that its own limit has passed. */
+  async function crosses(tool: string, cancel: object = limitCancel, options: Scripted = {}, afterMs = 0) {
+    const slow = await startSlow(options);
+    const answer = slow.asks(tool);
+    await slow.hasRead(1);
+    slow.clock.skip(2000);
+    await slow.release();
+    await answer;
+    slow.clock.skip(afterMs);
+    slow.notify('notifications/cancelled', cancel);
+    return slow;
+  }
+
+  it.each(['act', 'plain'])('[R-18] gives that to the next equal one, once: %s', async (tool) => {
+    const slow = await crosses(tool);
+    slow.clock.skip(60_000);
+    const answer = textsOf(await slow.asks(tool));
+    expect(answer).toContain('released it');
+    expect(answer).toMatch(/the same call was made 1m2s ago, and answered 1m ago/);
+    expect(await slow.runs()).toBe(1);
+    expect(await slow.cancels()).toEqual([]);
+    const again = slow.asks(tool);
+    await slow.hasRead(2);
+    await slow.release();
+    expect(textsOf(await again)).toBe('released it');
+  });
+
+  it('[R-18] gives it once more where that call is crossed as well, with its true age', async () => {
+    const slow = await crosses('act');
+    slow.clock.skip(30_000);
+    await slow.asks();
+    slow.notify('notifications/cancelled', { requestId: 'slow-2', reason: timedOut });
+    slow.clock.skip(30_000);
+    expect(textsOf(await slow.asks())).toMatch(/the same call was made 1m2s ago, and answered 1m ago/);
+    expect(await slow.runs()).toBe(1);
+  });
+
+  it('[R-18] has the next equal one hear that it was lost, where that was its answer', async () => {
+    const slow = await startSlow();
+    const lost = slow.asks();
+    await slow.hasRead(1);
+    process.kill(slow.proxy.pending.pid ?? 0, 'SIGKILL');
+    expect(textsOf(await lost)).toMatch(/outcome unknown/);
+    slow.notify('notifications/cancelled', limitCancel);
+    expect(textsOf(await slow.asks())).toMatch(/the same call was made.*outcome unknown/);
+    const again = slow.asks();
+    await slow.hasRead(1);
+    await slow.release();
+    expect(textsOf(await again)).toBe('released it');
+  });
+
+  it.each([
+    ['it only reads', 'peek', limitCancel],
+    ['a person did', 'act', { ...limitCancel, reason: 'AbortError: user-cancel' }],
+    // The TypeScript SDK says so of a signal whenever that fires: the answer may have been taken long before.
+    ['a signal timed out', 'act', { ...limitCancel, reason: 'TimeoutError: The operation was aborted due to timeout' }],
+    [
+      'the words are not known to be said of what is awaited alone',
+      'act',
+      { ...limitCancel, reason: 'Error: timeout' },
+    ],
+    ['it is another', 'act', { ...limitCancel, requestId: 'slow-0' }],
+    ['nothing is kept', 'act', limitCancel, { keepMs: 0 }],
+    ['it is shared', 'act', limitCancel, { isShared: true }],
+    ['it says so much later', 'act', limitCancel, {}, 10_001],
+  ] as readonly [string, string, object, Scripted?, number?][])(
+    '[R-18] is made anew by the next one where %s',
+    async (_, tool, ...how) => {
+      const slow = await crosses(tool, ...how);
+      const again = slow.asks(tool);
+      await slow.hasRead(2);
+      await slow.release();
+      expect(textsOf(await again)).toBe('released it');
+    },
+  );
+
+  it('[R-18] is one of 32 of which that is known', async () => {
+    const slow = await crosses('act', { requestId: 'nobody' });
+    for (let nth = 0; nth < 32; nth++) await slow.call('put', { do: 'start', nth: `more-${nth}` });
+    slow.notify('notifications/cancelled', limitCancel);
+    const again = slow.asks();
+    await slow.hasRead(2);
+    await slow.release();
+    expect(textsOf(await again)).toBe('released it');
+  });
+});
