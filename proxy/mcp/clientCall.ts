@@ -32,6 +32,8 @@ export class ClientCall implements Asker {
   readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
   readonly tool: string | undefined;
   readonly prompt: string | undefined;
+  /** Name that its client has for the tool, while the list of the server has to say which that is. */
+  calledAs: string | undefined = undefined;
   /** Name in records. */
   readonly label: string;
   readonly modern: boolean;

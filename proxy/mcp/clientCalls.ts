@@ -24,6 +24,7 @@ import type { Repetition } from './repetition.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { ReconcileBeat } from './clientBeats.ts';
 import { ToolTasks } from './toolTasks.ts';
+import type { ToolView } from './toolView.ts';
 import type { Question, Wire } from './wire.ts';
 
 /** Actions of the proxy about its calls. */
@@ -37,8 +38,7 @@ export interface ClientCallsHost {
   found(call: ClientCall, answer: McpAnswer, how: string | undefined): void;
   /** Gives the client an answer of ours. @param task - that it is told of in its place. */
   refuse(call: ClientCall, failure: Failure, elapsedMs: number, task: string | undefined): void;
-  /** Says why a tool may not be called as it is now. */
-  held(tool: string, wire: Wire): Promise<FailureFacts | undefined>;
+  readonly tools: Pick<ToolView, 'needsList' | 'judged'>;
   /** Called when what is kept of lines changed, in bytes. */
   retained(bytes: number): void;
   readonly path: CallPath<ClientCall, McpAnswer>;
@@ -107,11 +107,12 @@ export class ClientCalls {
   }
 
   /** Has a request answered, once. */
-  start(request: McpRequest, line: Uint8Array, inBatch = false): void {
+  start(request: McpRequest, line: Uint8Array, inBatch = false, calledAs?: string): void {
     if (this.#keptTasks.answers(request)) return;
     const { clock } = this.#scope;
     const effectOf = (tool: string): Effect | undefined => this.#rules.effectOf(tool);
     const call = new ClientCall(request, line, clock.now(), effectOf, inBatch, this.#host.deliver);
+    call.calledAs = calledAs;
     const others = this.#inFlight.get(request.key);
     if (others === undefined) this.#inFlight.set(request.key, [call]);
     else others.push(call);
@@ -215,22 +216,24 @@ export class ClientCalls {
     }
     const ask = (): Promise<McpAnswer> =>
       this.#ask(call, this.#tasks.lineOf(call, line), wire, context, call.wire === wire);
-    return call.tool !== undefined && this.#scope.settings.pin
-      ? this.#unlessHeld(call.tool, wire, context, ask)
-      : ask();
+    return this.#host.tools.needsList(call) ? this.#unlessHeld(call, wire, context, ask) : ask();
   }
 
-  /** Makes a call of a tool that is as it was accepted. */
+  /** Makes a call of a tool that is as it was accepted, and the one that its client means. */
   async #unlessHeld(
-    tool: string,
+    call: ClientCall,
     wire: Wire,
     { signal }: AttemptContext,
     ask: () => Promise<McpAnswer>,
   ): Promise<McpAnswer> {
-    const held = await this.#host.held(tool, wire).catch(() => notConnected);
-    if (held !== undefined) throw new AttemptError(held);
+    const judged = await this.#host.tools.judged(call, wire).catch(() => notConnected);
     if (signal.aborted) throw givenUp;
-    return ask();
+    if (judged === undefined) return ask();
+    if ('kind' in judged) throw new AttemptError(judged);
+    // Its limits, its effect and its record are those of the tool that is meant.
+    call.cancelled = true;
+    this.start(judged[0], judged[1], call.inBatch);
+    throw givenUp;
   }
 
   #ask(

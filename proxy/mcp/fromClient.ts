@@ -118,10 +118,10 @@ export class FromClient {
     if (told.answers(offered)) return;
     const taken = this.#to.tools.taken(offered, ownLine);
     if ('kind' in taken) return this.#to.refuse(offered, taken);
-    const [request, line] = taken;
+    const [request, line, calledAs] = taken;
     if (!inBatch && this.#answeredFromRecord(request)) return;
     if (controlRequests.takes(request)) controlRequests.start(request, line);
-    else calls.start(request, line, inBatch);
+    else calls.start(request, line, inBatch, calledAs);
   }
 
   /** A client that shakes hands anew while its server is away hears what it heard the first time, and stays. */

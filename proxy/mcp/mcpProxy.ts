@@ -220,7 +220,7 @@ export class McpProxy implements Part {
       deliver: (call, line, answer) => this.#deliver(call, line, answer),
       found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
       refuse: (call, failure, elapsedMs, task) => this.#refuse(call, failure, elapsedMs, task),
-      held: (tool, wire) => this.#tools.held(tool, wire),
+      tools: this.#tools,
       retained: (bytes) => {
         if (bytes > mostRetainedBytes) this.#pipe.hold('bytes');
         else this.#pipe.release('bytes');

@@ -4,9 +4,13 @@ import { type McpParams, type McpRequest, elementSpans, fieldsOf, memberSpan } f
 import { ToolDefinitions } from '../../src/runtime/face.ts';
 import { withMember, withNewMember } from '../wire/rewrite.ts';
 import { listPages } from './handshake.ts';
+import type { ClientCall } from './clientCall.ts';
 import { type Line, textOf } from './outlet.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { Wire } from './wire.ts';
+
+/** A call as its server is to get it, and the name that the client had for its tool, where the list of the server decides which that is. */
+export type Taken = readonly [request: McpRequest, line: Uint8Array, calledAs?: string | undefined];
 
 type Asked = Pick<McpRequest, 'method' | 'params'>;
 
@@ -41,8 +45,15 @@ export class ToolView {
     this.#checked = undefined;
   }
 
-  /** Says why a tool may not be called, once all tools of this server are compared. Rejects with an AttemptError where they cannot be. */
-  async held(tool: string, wire: Wire): Promise<FailureFacts | undefined> {
+  /** Says whether the tools of its server have to be known before a call is made. */
+  needsList({ tool, calledAs }: ClientCall): boolean {
+    return tool !== undefined && (this.#scope.settings.pin || calledAs !== undefined);
+  }
+
+  /**
+   * Says why a tool may not be called, or which other call is meant, once all tools of this server are known. Rejects with an AttemptError where they cannot be.
+   */
+  async judged({ tool, calledAs, request, line }: ClientCall, wire: Wire): Promise<FailureFacts | Taken | undefined> {
     if (this.#checked?.wire !== wire) this.#checked = { wire, listed: this.#list(wire) };
     try {
       await this.#checked.listed;
@@ -50,7 +61,10 @@ export class ToolView {
       this.#checked = undefined;
       throw error;
     }
-    return this.#definitions.refusal(tool);
+    const own = calledAs === undefined ? tool : this.#rules.called(calledAs);
+    if (typeof own === 'object') return own;
+    if (own === tool || own === undefined || line === undefined) return this.#definitions.refusal(String(tool));
+    return named({ ...request, kind: 'request' }, line, own);
   }
 
   end(): void {
@@ -59,29 +73,32 @@ export class ToolView {
 
   async #list(wire: Wire): Promise<void> {
     const pages = (await listPages(wire, this.#scope.record, 'tools/list')) ?? [];
-    await this.#definitions.seen(pages.flatMap(toolsIn), true);
+    const tools = pages.flatMap(toolsIn);
+    await this.#definitions.seen(tools, true);
+    this.#rules.begin();
+    for (const tool of tools) if (this.#definitions.shown(tool) !== undefined) this.#enter(String(tool['name']));
   }
 
-  /** Returns a call by the name that the server has for its tool, or what refuses it. */
-  taken(request: McpRequest, line: Uint8Array): readonly [McpRequest, Uint8Array] | FailureFacts {
+  /** Returns a call by the name that the server has for its tool, or what refuses it; as it is called, where the server's list decides which tool that is. */
+  taken(request: McpRequest, line: Uint8Array): Taken | FailureFacts {
     const { method, params } = request;
     const { name } = params;
     if (this.#rules.isEmpty || method !== 'tools/call' || typeof name !== 'string') return [request, line];
     const own = this.#rules.called(name);
-    if (typeof own !== 'string') return own;
-    if (own === name) return [request, line];
-    const text = textOf(line);
-    const renamed = withMember(text, 'name', own, memberSpan(text, 'params')?.start);
-    return [{ ...request, params: { ...params, name: own } }, Buffer.from(renamed)];
+    const calledAs = this.#rules.needsList(name) ? name : undefined;
+    if (typeof own !== 'string') return calledAs === undefined ? own : [request, line, calledAs];
+    return own === name ? [request, line, calledAs] : named(request, line, own, calledAs);
   }
 
   /** Returns the answer to a request as its client reads it. */
   shown({ method, params }: Asked, line: Line): Line {
     const { pin } = this.#scope.settings;
     if ((this.#rules.isEmpty && !pin) || method !== 'tools/list') return line;
-    if (params['cursor'] === undefined) this.#rules.begin();
     const text = textOf(line);
     const result = memberSpan(text, 'result');
+    if (params['cursor'] === undefined) this.#rules.begin();
+    // What other pages have is to be asked for anew.
+    if (memberSpan(text, 'nextCursor', result?.start) !== undefined) this.#checked = undefined;
     const tools = result && memberSpan(text, 'tools', result.start);
     if (tools === undefined || text[tools.start] !== '[') return line;
     const array = text.slice(tools.start, tools.end);
@@ -96,11 +113,7 @@ export class ToolView {
     const tool = this.#definitions.shown(listed);
     const { name: own } = listed;
     if (tool === undefined || typeof own !== 'string') return tool === undefined ? [] : [text];
-    const { name: integration, voice, facts } = this.#scope;
-    const as = this.#rules.enter(own, (line, taken, of) => {
-      voice.say(line);
-      facts.tell({ type: 'mcp.left_out', integration, what: 'tool', name: own, as: taken, reason: 'taken', of });
-    });
+    const as = this.#enter(own);
     if (as === undefined) return [];
     const before = tool === listed ? text : JSON.stringify(tool);
     const named = as.name === own ? before : withMember(before, 'name', as.name);
@@ -108,6 +121,20 @@ export class ToolView {
     const isDescribed = Object.hasOwn(tool, 'description');
     return [(isDescribed ? withMember : withNewMember)(named, 'description', as.description)];
   }
+
+  #enter(own: string): ReturnType<ToolRules['enter']> {
+    const { name: integration, voice, facts } = this.#scope;
+    return this.#rules.enter(own, (line, taken, of) => {
+      voice.say(line);
+      facts.tell({ type: 'mcp.left_out', integration, what: 'tool', name: own, as: taken, reason: 'taken', of });
+    });
+  }
+}
+
+function named(request: McpRequest, line: Uint8Array, name: string, calledAs?: string): Taken {
+  const text = textOf(line);
+  const renamed = withMember(text, 'name', name, memberSpan(text, 'params')?.start);
+  return [{ ...request, params: { ...request.params, name } }, Buffer.from(renamed), calledAs];
 }
 
 function toolsIn({ tools }: McpParams): readonly McpParams[] {

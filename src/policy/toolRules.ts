@@ -76,6 +76,11 @@ export class ToolRules {
     return { name, description: this.#tools.get(own)?.describe };
   }
 
+  /** Tells whether the list of the server decides which tool this names: one that is renamed to it, or the server's own. */
+  needsList(name: string): boolean {
+    return this.#renamings.some(({ to }) => globFits(to, name));
+  }
+
   /** Finds the tool that a caller means, by its own name; or says which rule refuses it. */
   called(name: string): string | FailureFacts {
     const own = this.#listed.get(name) ?? this.#renamings.flatMap((each) => this.#meant(each, name))[0] ?? name;

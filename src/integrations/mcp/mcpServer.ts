@@ -13,6 +13,7 @@ import { createToolList, type ToolChanges, type ToolList } from '../../actors/mc
 import { reconcileKey } from '../../policy/reconcileRule.ts';
 import { toolLimits, toolRuleKeys, type Tools, toolsKey } from '../../policy/toolOptions.ts';
 import type { ToolRules } from '../../policy/toolRules.ts';
+import type { McpRequestContext } from '../../actors/mcp/mcpClient.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
 import { restarted } from '../../calls/refusal.ts';
 import type { ConnectionEmitted } from '../../machines/connection.ts';
@@ -234,6 +235,7 @@ export function superviseMcp(
       const { session: owner = nobody } = (context.call as Call<McpRequest, McpAnswer>).settings;
       if (results !== undefined && toolName({ toolOf }, request) === readResultTool.name)
         return toolResult(results.read(fieldsOf(request), owner));
+      if (request !== whichTools) await beforeName(request, context);
       const own = request === whichTools ? request : ownRequest(request);
       if (connection === undefined) throw notConnected(name);
       if (own === whichTools) return list.ask(connection, context);
@@ -315,6 +317,14 @@ export function superviseMcp(
     return [...named, ...ours];
   }
 
+  /** Asks for the list that decides which tool a name is for. */
+  async function beforeName(request: McpToolRequest, context: McpRequestContext): Promise<void> {
+    checkRequest(request);
+    if (request[byOwnName] === true || list.known?.current === true || !rules.needsList(request.name)) return;
+    if (connection === undefined) throw notConnected(name);
+    await list.ask(connection, context);
+  }
+
   function ownName(tool: string): string | undefined {
     const own = rules.isEmpty ? tool : rules.called(tool);
     return typeof own === 'string' ? own : undefined;
@@ -322,7 +332,6 @@ export function superviseMcp(
 
   /** The request by the name that the server gives its tool. @throws AttemptError for one that nothing could answer, or that a rule refuses. */
   function ownRequest(request: McpToolRequest): McpToolRequest {
-    checkRequest(request);
     if (rules.isEmpty || request[byOwnName] === true) return request;
     const own = rules.called(request.name);
     if (typeof own !== 'string') throw new AttemptError(own);

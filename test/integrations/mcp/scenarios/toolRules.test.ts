@@ -55,6 +55,16 @@ describe('tools of `gateway.mcpServer` by rule', () => {
     expect(made).toEqual(['read_file']);
   });
 
+  it('[P-11] are the same before the list is known and after it, where a new name is another tool’s own', async () => {
+    const server = fakeMcpServer({ tools: { list: tool('list'), remove: tool('remove') } });
+    const { files } = await start({ connect: server.connect, tools: { remove: { rename: 'list' } } });
+    for (let at = 0; at < 2; at++) {
+      expect(await files.call({ name: 'list' })).toMatchObject({ ok: true });
+      await files.tools();
+    }
+    expect(made).toEqual(['list', 'list']);
+  });
+
   it('[P-11] count nothing against the server', async () => {
     const { files } = await start({ deny: ['delete_*'] });
     for (let at = 0; at < 10; at++) await files.call({ name: 'delete_file' });

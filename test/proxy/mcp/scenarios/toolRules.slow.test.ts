@@ -144,6 +144,58 @@ describe('tools by rule in the proxy', () => {
     });
   });
 
+  describe.each([
+    [
+      'a pattern is taken by the server itself',
+      ['files.x', 'read_x'],
+      { 'read_*': { rename: 'files.*' } },
+      'files.x',
+      'files.x',
+    ],
+    ['the server lists its own first', ['list', 'delete'], { delete: { rename: 'list' } }, 'list', 'list'],
+    ['the renamed one is listed first', ['delete', 'list'], { delete: { rename: 'list' } }, 'list', 'delete'],
+    ['two change places', ['a', 'b'], { a: { rename: 'b' }, b: { rename: 'a' } }, 'a', 'b'],
+    [
+      'the one that is guessed is denied',
+      ['files.x', 'read_x'],
+      { 'read_*': { rename: 'files.*' } },
+      'files.x',
+      'files.x',
+      ['read_*'],
+    ],
+    ['the server has no such tool', ['read_x'], { 'read_*': { rename: 'files.*' } }, 'files.x', 'read_x'],
+  ] as const)('whose name is another’s where %s', (_, names, renames, called, meant, deny: readonly string[] = []) => {
+    it.each([{}, { PAGE: '1' }, { STYLE: 'modern' }])(
+      '[P-11] are the same before the list is known and after it: %j',
+      async (env) => {
+        const policies = { integrations: { kb: { tools: renames } } };
+        const proxy = await startProxy({ tools: names.map((name) => tool(name)), policies, env, deny: [...deny] });
+        const more = 'STYLE' in env ? modern : {};
+        if (!('STYLE' in env)) await proxy.open();
+        const call = (text: string) => proxy.ask('tools/call', { ...more, name: called, arguments: { text } });
+        expect(textIn(await call('cold'))).toBe('cold');
+        await proxy.ask('tools/list', more);
+        expect(textIn(await call('warm'))).toBe('warm');
+        expect(proxy.lines.filter((line) => line.includes('cold'))).toHaveLength(1);
+        const calls = (await proxy.received()).filter((line) => /tools\/call.*(cold|warm)/.test(line));
+        expect(calls.map((line) => (JSON.parse(line) as Message).params?.['name'])).toEqual([meant, meant]);
+      },
+    );
+  });
+
+  it('[P-11] ask for no list of their own where no name is in question', async () => {
+    const policies = { integrations: { kb: { tools: { read_file: { rename: 'fetch' } } } } };
+    const proxy = await startProxy({ tools, policies });
+    await proxy.open();
+    const listed = async () => (await proxy.received()).filter((line) => line.includes('tools/list')).length;
+    const before = await listed();
+    await proxy.call('write_file', { text: 'x' });
+    const after = await listed();
+    await proxy.call('fetch', { text: 'x' });
+    await proxy.call('fetch', { text: 'x' });
+    expect([after - before, (await listed()) - after]).toEqual([0, 1]);
+  });
+
   it('[P-11] that nothing is written for are named: a pattern that fits no tool', async () => {
     const policies = { integrations: { kb: { tools: { 'reed_*': { idleMs: 5 }, 'read_*': { idleMs: 5 } } } } };
     const proxy = await startProxy({ tools, policies });
