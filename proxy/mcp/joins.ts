@@ -62,17 +62,15 @@ export class Joins {
   }
 }
 
+/** Members of `_meta` that each call has of its own; Claude Code sends `claudecode/toolUseId`, Codex `callId` and `itemId`. */
+const ownMeta =
+  /^(progressToken|traceparent|tracestate|baggage)$|(^|[/.])((tool[-_]?)?(call|use)|item|request)[-_]?id$/i;
+
 /** All that a call says, but for what each call has of its own. */
 function keyOf({ request }: ClientCall): string | undefined {
   const { _meta, ...params } = request.params;
-  const {
-    progressToken: _token,
-    traceparent: _parent,
-    tracestate: _state,
-    baggage: _baggage,
-    ...meta
-  } = fieldsOf(_meta);
-  return canonicalJson([params, meta]);
+  const meta = Object.entries(fieldsOf(_meta)).filter(([name]) => !ownMeta.test(name));
+  return canonicalJson([params, Object.fromEntries(meta)]);
 }
 
 interface JointParts {

@@ -62,6 +62,29 @@ describe('equal reads of one client', () => {
     await Promise.race(calls);
   });
 
+  const asking = (proxy: StartedProxy, _meta: object): Promise<Message> =>
+    proxy.ask('tools/call', { name: 'peek', arguments: held, _meta });
+
+  it.each([
+    ['Claude Code', (at: number) => ({ 'claudecode/toolUseId': `toolu_${at}`, progressToken: at })],
+    ['Codex', (at: number) => ({ callId: `call_${at}`, itemId: `fc_${at}`, threadId: 't', progressToken: at })],
+    ['another', (at: number) => ({ 'com.example/tool_call_id': at, traceparent: `00-${at}`, requestId: at })],
+  ])('[P-13] are equal whatever ids of its own %s gives each of its calls', async (_, meta) => {
+    const proxy = await start();
+    const calls = [asking(proxy, meta(1)), asking(proxy, meta(2)), asking(proxy, meta(3))];
+    await release(proxy);
+    for (const each of await Promise.all(calls)) expect(textIn(each)).toBe('released it');
+    expect(await asked(proxy)).toBe(1);
+  });
+
+  it('[P-13] that say something else beside their arguments are other calls', async () => {
+    const proxy = await start();
+    const calls = [asking(proxy, { 'com.example/user': 'a' }), asking(proxy, { 'com.example/user': 'b' })];
+    expect(await asked(proxy)).toBe(2);
+    proxy.notify('notifications/release');
+    await Promise.race(calls);
+  });
+
   it('[P-13] that have ended are made anew', async () => {
     const proxy = await start();
     for (const _ of ['once', 'again']) expect(textIn(await proxy.call('peek', { text: 'x' }))).toBe('x');
