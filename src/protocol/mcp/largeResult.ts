@@ -11,6 +11,8 @@ export const readResultTool = {
     'Reads a page of a tool result that was too large to be told whole. Such a result begins with a note that has its handle, and says where to read on.',
   inputSchema: { type: 'object' as const, properties: { handle, from, bytes }, required: ['handle'] },
   annotations: { readOnlyHint: true, openWorldHint: false },
+  // Claude Code has its model look for tools by name first: one that a note names is to be there.
+  _meta: { 'anthropic/alwaysLoad': true },
 };
 
 /** Characters of text up to which a tool wants its results told whole; undefined where it does not say. */
@@ -25,6 +27,7 @@ const share = 0.75;
 /**
  * Cuts a result of which the text, the structured content or an embedded resource is larger than `limit`, in bytes; undefined where none is. Text is cut in
  * its middle, the others are left out whole. Pictures, sound, links and `ui://` resources are always told, behind the text.
+ * Structured content that repeats the rest is not kept beside it.
  * @param chars - that its tool wants whole. @param keep - keeps the texts, a line end between two, and then what is left out as JSON, a line each; gives the handle.
  */
 export function cutResult(
@@ -35,21 +38,22 @@ export function cutResult(
 ): McpParams | undefined {
   const { content, structuredContent, _meta, ...rest } = result;
   const blocks: readonly McpParams[] = Array.isArray(content) ? content.map(fieldsOf) : [];
-  const left: [what: string, json: string][] = [];
-  const isLeft = (what: string, value: unknown): boolean => {
-    const json = JSON.stringify(value) ?? '';
-    return isLonger(json, Math.max(limit, chars ?? 0)) && left.push([what, json]) > 0;
-  };
-  const others = blocks.filter(({ type, resource }) => {
-    const uri = String(fieldsOf(resource)['uri']);
-    const isWhole = type !== 'resource' || uri.startsWith('ui://');
-    return type !== 'text' && (isWhole || !isLeft(`the resource ${uri}`, resource));
-  });
-  const isStructureLeft = isLeft('the structured content', structuredContent);
   const texts = blocks.filter(({ type, text }) => type === 'text' && typeof text === 'string');
   const text = texts.map((block) => block['text']).join('\n');
+  const left: [what: string, json: string][] = [];
+  const isLarge = (json: string): boolean => isLonger(json, Math.max(limit, chars ?? 0));
+  const others = blocks.filter(({ type, resource }) => {
+    const uri = String(fieldsOf(resource)['uri']);
+    const json = type !== 'resource' || uri.startsWith('ui://') ? '' : JSON.stringify(resource);
+    return type !== 'text' && !(isLarge(json) && left.push([`the resource ${uri}`, json]));
+  });
+  const structure = JSON.stringify(structuredContent) ?? '';
+  const isStructureLeft = isLarge(structure);
+  const isRepeated = isStructureLeft && isSaidBy(structuredContent, text, blocks);
+  if (isStructureLeft && !isRepeated) left.push(['the structured content', structure]);
   const isCut = chars === undefined ? isLonger(text, limit) : text.length > chars;
-  if (!isCut && left.length === 0) return undefined;
+  if (!isCut && left.length === 0)
+    return isRepeated ? { ...rest, content, ...(_meta !== undefined && { _meta }) } : undefined;
   const all = Buffer.from(text);
   const told = Math.min(limit, chars ?? limit);
   const head = isCut ? borderBefore(all, Math.ceil(told * share)) : all.length;
@@ -59,6 +63,7 @@ export function cutResult(
   const words = left.map(
     ([what, json]) => ` Left out: ${what}, ${Buffer.byteLength(json)} bytes of JSON behind the text.`,
   );
+  if (isRepeated) words.push(' The structured content says the same.');
   if (isCut)
     words.unshift(` Of ${all.length} bytes of text the first ${head} and the last ${all.length - tail} follow.`);
   const call = JSON.stringify({ handle: id, from: isCut ? head : all.length + 1 });
@@ -71,6 +76,22 @@ export function cutResult(
     ...(!isStructureLeft && { structuredContent }),
     _meta: { ...fieldsOf(_meta), 'unwedge/result': { handle: id, bytes: whole.length, head, tail } },
   };
+}
+
+/** Whether what stands beside structured content says the same as it, or as its one field: as most servers have it, for clients that know none. */
+function isSaidBy(structured: unknown, text: string, blocks: readonly McpParams[]): boolean {
+  const said = [JSON.stringify(text), JSON.stringify(blocks), compact(text)];
+  const [field, ...more] = Object.values(fieldsOf(structured));
+  const values = more.length > 0 ? [structured] : [structured, field, Array.isArray(field) && field.join('\n')];
+  return values.some((value) => said.includes(JSON.stringify(value)));
+}
+
+function compact(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json));
+  } catch {
+    return '';
+  }
 }
 
 /** A page of UTF-8 from anywhere in a text: its characters are whole, and its last line where one ends near. @param isLast - it ends with the text. */

@@ -99,6 +99,37 @@ describe('a large result of a tool', () => {
     expect(told?.content.slice(4)).toEqual(others);
   });
 
+  const graph = { nodes: Array.from({ length: 200 }, (_, index) => ({ name: `é${index}` })) };
+  it.each([
+    ['as its one field, the text', text(lines(500)), { content: lines(500) }],
+    ['as its one field, the texts', text('a', lines(500)), { result: ['a', lines(500)] }],
+    ['as JSON', text(JSON.stringify(graph)), graph],
+    ['as JSON on many lines', text(JSON.stringify(graph, null, 2)), graph],
+    ['as JSON of its one field', text(JSON.stringify(graph.nodes, null, 1)), { result: graph.nodes }],
+  ])('[P-12] is kept once where its structured content says it again %s', (_, result, structuredContent) => {
+    const { told, texts, kept } = cut({ ...result, structuredContent });
+    expect(told).not.toHaveProperty('structuredContent');
+    expect(kept?.toString()).toBe(result.content.map((block) => block.text).join('\n'));
+    expect(texts[0]).toContain('The structured content says the same.');
+    expect(texts[0]).not.toContain('Left out');
+  });
+
+  it('[P-12] of a picture that its structured content repeats is told without that, and nothing is kept', () => {
+    const content = [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(3000) }];
+    const { told, kept } = cut({ content, structuredContent: { content }, isError: false });
+    expect(told).toEqual({ content, isError: false });
+    expect(kept).toBeUndefined();
+  });
+
+  it.each([
+    ['more', { content: lines(500), more: 1 }],
+    ['something else', { content: `${lines(500)}.` }],
+    ['it in parts', { parts: lines(500).split(' ') }],
+  ])('[P-12] is kept with its structured content where that says %s', (_, structuredContent) => {
+    const { kept } = cut({ ...text(lines(500)), structuredContent });
+    expect(kept?.toString()).toBe(`${lines(500)}\n${JSON.stringify(structuredContent)}`);
+  });
+
   it('[P-12] has structured content and resources whole, or told as kept with their place', () => {
     const small = { rows: [1, 2, 3] };
     expect(cut({ ...text('ok'), structuredContent: small }).told).toBeUndefined();
