@@ -1,48 +1,24 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { Client as ModernClient } from '@modelcontextprotocol/client';
-import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 import { makeHome } from '../startMcp.ts';
-import { main } from '../startRun.ts';
+import { type ModernClient, officialPackages, startOfficial } from '../startOfficial.ts';
 
-const require = createRequire(import.meta.url);
-const server = (name: string): string => {
-  const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
-  return join(dirname(manifest), 'dist', 'index.js');
+const tools = {
+  'read_text_*': { rename: 'fetch_text_*', describe: 'Fetches.', join: true },
+  'get-sum': { join: true },
 };
-
-/** A client of either official package before a real server behind `unwedge mcp`. */
-async function connect(package_: 'sdk' | 'client', name: string, words: readonly string[], of: readonly string[] = []) {
-  const { directory, env } = makeHome();
-  const config = join(directory, 'unwedge.json');
-  const tools = {
-    'read_text_*': { rename: 'fetch_text_*', describe: 'Fetches.', join: true },
-    'get-sum': { join: true },
-  };
-  writeFileSync(config, JSON.stringify({ policies: { integrations: { [name]: { tools } } } }));
-  const args = [main, 'mcp', '--name', name, '--config', config, ...words, '--', process.execPath, server(name), ...of];
-  const given = { command: process.execPath, args, env: env as Record<string, string>, stderr: 'ignore' } as const;
-  const about = { name: 'test', version: '1' };
-  if (package_ === 'sdk') {
-    const client = new Client(about);
-    await client.connect(new StdioClientTransport(given));
-    onTestFinished(() => client.close());
-    return { directory, client: client as unknown as ModernClient };
-  }
-  const client = new ModernClient(about, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(new ModernTransport(given));
-  onTestFinished(() => client.close());
-  return { directory, client };
-}
+const connect = (
+  package_: (typeof officialPackages)[number],
+  name: string,
+  words: readonly string[],
+  of: readonly string[] = [],
+) => startOfficial(package_, name, { words, of, tools });
 const names = async (client: ModernClient): Promise<readonly string[]> =>
   (await client.listTools()).tools.map(({ name }) => name);
 const text = (result: unknown): string => JSON.stringify(result);
 
-describe.each(['sdk', 'client'] as const)('a real server by rule, for the official client (%s)', (package_) => {
+describe.each(officialPackages)('a real server by rule, for the official client (%s)', (package_) => {
   it('[P-11] [P-13] files: what may write is left out, what reads has another name, and equal reads have equal answers', async () => {
     const folder = join(makeHome().directory, 'files');
     mkdirSync(folder);
