@@ -6,7 +6,11 @@ export type Reply = (response: ServerResponse) => void;
 
 /** One request as it came. */
 export interface FakeRequest {
-  readonly body: { readonly messages: readonly FakeMessage[]; readonly stream?: boolean | undefined };
+  readonly body: {
+    readonly messages: readonly FakeMessage[];
+    readonly stream?: boolean | undefined;
+    readonly tools?: readonly { readonly name: string }[] | undefined;
+  };
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
@@ -74,19 +78,32 @@ async function readAll(request: IncomingMessage): Promise<string> {
 
 /** An answer of one text. */
 export const says = (text: string): Reply =>
-  answers({ type: 'text', text: '' }, { type: 'text_delta', text }, 'end_turn');
+  answers(
+    [
+      [
+        { type: 'text', text: '' },
+        { type: 'text_delta', text },
+      ],
+    ],
+    'end_turn',
+  );
 
 /** An answer that calls a tool. */
-export const callsTool = (name: string, input: object): Reply =>
+export const callsTool = (name: string, input: object): Reply => callsTools([name, input]);
+
+/** An answer that calls several tools at once. */
+export const callsTools = (...calls: readonly (readonly [name: string, input: object])[]): Reply =>
   answers(
-    { type: 'tool_use', id: `toolu_${name}_${++toolCalls}`, name, input: {} },
-    { type: 'input_json_delta', partial_json: JSON.stringify(input) },
+    calls.map(([name, input]) => [
+      { type: 'tool_use', id: `toolu_${name}_${++toolCalls}`, name, input: {} },
+      { type: 'input_json_delta', partial_json: JSON.stringify(input) },
+    ]),
     'tool_use',
   );
 
 let toolCalls = 0;
 
-function answers(block: object, delta: object, stopReason: string): Reply {
+function answers(blocks: readonly (readonly [block: object, delta: object])[], stopReason: string): Reply {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const send = (type: string, fields: object): void => {
@@ -95,9 +112,11 @@ function answers(block: object, delta: object, stopReason: string): Reply {
     const usage = { input_tokens: 10, output_tokens: 5 };
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'fake', content: [], stop_reason: null };
     send('message_start', { message: { ...message, stop_sequence: null, usage } });
-    send('content_block_start', { index: 0, content_block: block });
-    send('content_block_delta', { index: 0, delta });
-    send('content_block_stop', { index: 0 });
+    for (const [index, [block, delta]] of blocks.entries()) {
+      send('content_block_start', { index, content_block: block });
+      send('content_block_delta', { index, delta });
+      send('content_block_stop', { index });
+    }
     send('message_delta', { delta: { stop_reason: stopReason, stop_sequence: null }, usage });
     send('message_stop', {});
     response.end();
