@@ -24,6 +24,7 @@ const flight = `echo, ${inFlight} in flight`;
 const realFlight = `echo of server-everything, ${inFlight} in flight`;
 const byRule = 'echo of a tool with rules, one at a time';
 const joined = 'echo of a tool that may be joined, one at a time';
+const paged = 'echo with large results in pages, one at a time';
 const large = 'a result of 5 MB';
 const steps = 'a call with 1,000 notifications';
 const memory = '100,000 calls';
@@ -53,6 +54,7 @@ const direct: Reach = (server) => (env) => connectStdio(server, env);
 const piped: Reach = (server) => (env) => connectStdio([...relay, ...server], env);
 const proxied: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--', ...server), env);
 const unrecorded: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--no-cache', '--', ...server), env);
+const pages: Reach = (server) => (env) => connectStdio(unwedge('mcp', '--max-result', '100kB', '--', ...server), env);
 /** With rules for the tool that is called. */
 const ruled = (tool: object): Reach => {
   const policies = { integrations: { echo: { allow: ['e*'], deny: ['x*'], tools: { 'e*': tool } } } };
@@ -105,13 +107,14 @@ export const mcpSuite = defineSuite({
     },
     {
       name: 'rules',
-      about: '`unwedge mcp` with rules on the tool that is called, against one without',
+      about: '`unwedge mcp` with rules on the tool that is called, or with `--max-result`, against one without',
       cases: {
         [byRule]: oneAtATime({
           ...waysOf(ruled({ describe: 'Gives back what it is given', effect: 'readOnly' }), idle),
           direct: proxied(idle),
         }),
         [joined]: oneAtATime({ ...waysOf(ruled({ join: true }), idle), direct: proxied(idle) }),
+        [paged]: oneAtATime({ ...waysOf(pages, idle), direct: proxied(idle) }),
       },
     },
     ...(hasMcpProxy ? [bridge] : []),
@@ -125,7 +128,7 @@ export const mcpSuite = defineSuite({
     target('time to initialize without a record, times direct', start, 'times direct', { atMost: 1.6 }),
     target('time to initialize with a record, times direct', startOnRecord, 'times direct', { atMost: 1 }),
     target('notifications that came, of 1,000', steps, 'came', { atLeast: 1000 }),
-    ...[byRule, joined].map((of): Target => {
+    ...[byRule, joined, paged].map((of): Target => {
       const about = { subject: 'rules', case: of, metric: 'added p50' };
       return { says: `added by rules: ${of}, p50, in µs`, of: about, by: 'median', atMost: 20 };
     }),
