@@ -4,7 +4,10 @@ import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { noteOf, reasonOption } from './orders.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
-import { wrapLines } from './text.ts';
+import { counted, wrapLines } from './text.ts';
+
+/** Lines of the difference of a tool that are shown unasked. */
+const mostLines = 500;
 
 export const command = defineCommand({
   usage: 'accept SERVER [TOOL] [OPTION...]',
@@ -13,16 +16,16 @@ export const command = defineCommand({
     'Without TOOL all of them. A tool that `pin` holds is listed and called as it is now within a second, by every process on this database.',
     'A no is given by `unwedge inbox answer ID --deny`: the tool stays as it was.',
   ].join('\n'),
-  options: { yes: flag('do not ask'), ...reasonOption },
+  options: { yes: flag('do not ask'), all: flag('show all lines of a long difference'), ...reasonOption },
   operands: ['SERVER', '[TOOL]'],
   choices: 'integrations',
-  async run({ operands: [server = '', tool], db, json, yes, reason }, io) {
+  async run({ operands: [server = '', tool], db, json, yes, all, reason }, io) {
     const open = await readDatabase(db, io, (reader) => reader.questions());
     const found = open.filter((each) => isAbout(each, server, tool));
     const [first] = found;
     const whose = `${tool === undefined ? '' : `the tool ${quoted(tool)} of `}${quoted(server)}`;
     if (first === undefined) throw new CommandError(`Nothing of ${whose} waits to be accepted`);
-    const shown = found.flatMap(({ what, detail }) => [what, ...linesIn(detail).map((line) => `  ${line}`)]);
+    const shown = found.flatMap(({ what, detail }) => [what, ...linesIn(detail, all)]);
     if (!json) io.stdout.write(wrapLines(shown.map(sanitize), io.columns));
     if (!yes && io.ask === undefined) throw new UsageError('To accept it without a question: --yes');
     if (!yes && !/^y(?:es)?$/i.test(((await io.ask?.('Accept? [y/N] ')) ?? '').trim()))
@@ -50,9 +53,11 @@ function isAbout({ source, asker, detail }: Question, server: string, tool: stri
   return source === 'tool' && asker === server && (tool === undefined || fieldOf(detail, 'tool') === tool);
 }
 
-function linesIn(detail: unknown): readonly string[] {
-  const lines = fieldOf(detail, 'lines');
-  return Array.isArray(lines) ? lines.map(String) : [];
+function linesIn(detail: unknown, all: boolean): readonly string[] {
+  const given = fieldOf(detail, 'lines');
+  const lines = Array.isArray(given) ? given.map(String) : [];
+  const more = all ? 0 : lines.length - mostLines;
+  return more > 0 ? [...lines.slice(0, mostLines), `… and ${counted(more, 'more line')}, which --all shows`] : lines;
 }
 
 const fieldOf = (detail: unknown, name: 'tool' | 'lines'): unknown =>

@@ -1,5 +1,5 @@
 import { choicesText, type PersonAnswer, type Question, shownQuestion } from '../src/policy/records/face.ts';
-import { dbWords, formatDuration } from '../src/policy/text/face.ts';
+import { commandAbout, dbWords, formatDuration } from '../src/policy/text/face.ts';
 import { defineCommand, flag, text } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -85,15 +85,16 @@ function parsed(value: string | undefined): unknown {
 
 function listText(questions: readonly Question[], now: number, db: string | undefined, width: number): string {
   const blocks = questions.map((question) => {
-    const { id, asker, session, what, detail, form, askedAt, deadlineAt } = question;
+    const { id, source, asker, session, what, detail, form, askedAt, deadlineAt } = question;
     const of = session === undefined || session === asker ? '' : ` for ${sanitize(session)}`;
     const left = formatDuration(deadlineAt - now);
     const head = `${id.slice(0, shownId)} ${sanitize(asker)}${of} asks since ${ago(askedAt, now)}, for ${left} more:`;
     const data = detail === undefined ? '' : sanitize(JSON.stringify(detail));
     const options = form.is === 'choice' ? sanitize(choicesText(form)) : '';
     const below = [sanitize(what), data, options].flatMap((text) => textBelow(text, width, mostLines));
-    const way = ways[form.is];
-    const next = `  unwedge inbox answer ${id.slice(0, shownId)} ${way}${dbWords(db)}\n`;
+    const answer = `unwedge inbox answer ${id.slice(0, shownId)} ${source === 'sign_in' ? '--deny' : ways[form.is]}${dbWords(db)}`;
+    // How it differs is shown whole there.
+    const next = `  ${source === 'tool' ? commandAbout('accept', asker, dbWords(db)) : answer}\n`;
     return `${wrapLines([head], width)}${below.map((line) => `${line}\n`).join('')}${next}`;
   });
   return blocks.join('');

@@ -11,11 +11,14 @@ function startHome() {
   const home = temporaryDirectory();
   vi.stubEnv('XDG_RUNTIME_DIR', home);
   const db = join(home, 'gateway.sqlite');
-  const start = async (tools: readonly string[], pin = true) => {
+  const start = async (tools: readonly string[], pin = true, of: object = {}) => {
     const gateway = createGateway({ store: db, logger: false });
     onTestFinished(() => gateway.stop());
     const made = Object.fromEntries(tools.map((name) => [name, () => `${name} was here`]));
-    const files = gateway.mcpServer('files', { ...fakeMcpServer({ tools: made }), pin });
+    const files = gateway.mcpServer('files', {
+      connect: () => listing(fakeMcpServer({ tools: made }).connect(), of),
+      pin,
+    });
     await gateway.start();
     const listed = await files.tools();
     return { gateway, files, listed: listed.ok ? listed.value.map(({ name }) => name) : [] };
@@ -23,6 +26,23 @@ function startHome() {
   const run = (words: readonly string[], ask?: (question: string) => Promise<string>) =>
     call([...words, '--db', db], { now: () => Date.now(), columns: 100, ...(ask !== undefined && { ask }) });
   return { start, run };
+}
+
+type Listed = { result?: { tools?: readonly { readonly name: string }[] } };
+
+/** A peer whose tools, but `read`, are listed with more fields. */
+function listing<T extends object>(peer: T, fields: object): T {
+  let take: ((message: unknown) => void) | undefined;
+  const given = (message: Listed): void => {
+    const tools = message.result?.tools?.map((each) => (each.name === 'read' ? each : { ...each, ...fields }));
+    take?.(tools === undefined ? message : { ...message, result: { ...message.result, tools } });
+  };
+  return Object.defineProperty(peer, 'onmessage', {
+    get: () => given,
+    set(to: typeof take) {
+      take = to;
+    },
+  });
 }
 
 describe.skipIf(!hasSqlite)('unwedge accept', () => {
@@ -58,6 +78,24 @@ describe.skipIf(!hasSqlite)('unwedge accept', () => {
     expect(await files.call({ name: 'more' })).toMatchObject({ ok: true });
     await gateway.stop();
     expect((await start(['read', 'more'])).listed).toEqual(['read', 'more']);
+  });
+
+  it('[P-11] shows all that one accepts, escaped and whole, and the inbox leads there', async () => {
+    const { start, run } = startHome();
+    await (await start(['read'])).gateway.stop();
+    await start(['read', 'more'], true, {
+      description: `${'y'.repeat(3000)}\u202e EVIL TAIL`,
+      inputSchema: {
+        type: 'object',
+        properties: Object.fromEntries([...Array(600).keys()].map((at) => [`p${at}`, {}])),
+      },
+    });
+    const long = (await run(['accept', 'files', 'more'])).stdout;
+    expect(long.replaceAll(/\s+/g, ' ')).toContain(String.raw`\u{202e} EVIL TAIL`);
+    expect(long).toMatch(/… and \d+ more lines, which --all shows/);
+    const all = (await run(['accept', 'files', 'more', '--all'])).stdout;
+    expect(all.match(/p\d+: \{\}/g)).toHaveLength(600);
+    expect((await run(['inbox'])).stdout).toContain('unwedge accept files');
   });
 
   it('[P-11] says that nothing waits, and does nothing without a yes', async () => {
