@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientStreams } from '../wire/serverLines.ts';
 import { type McpClientPipe, startMcpClientPipe } from '../wire/mcpClientPipe.ts';
+import { Misfits } from '../wire/misfits.ts';
 import { type Clock, inTime } from '../../src/policy/face.ts';
 import { passingLimits, SpinningWatch } from '../../src/policy/spinning/face.ts';
 import { errorAnswer, notificationLine, rpcErrors } from '../../src/protocol/face.ts';
@@ -57,6 +58,7 @@ export class McpHub {
   /** Whose a task is, by its id, which is that of its server; of more than `mostTasks` the oldest are forgotten. */
   readonly #taskOwners = new Map<string, HubMember>();
   readonly #pipe: McpClientPipe;
+  readonly #misfits: Misfits;
   /** Server that answers a request of the client, by the key of its id; undefined when the hub does. */
   readonly #asked = new Map<string, HubMember | undefined>();
   /** Who answered the latest, by their keys: a cancel may cross the answer. */
@@ -68,6 +70,7 @@ export class McpHub {
   constructor(options: McpHubOptions) {
     const { clock, input, output, servers, say, leftOut, version } = options;
     this.#options = options;
+    this.#misfits = new Misfits((line) => this.#write(line), say);
     this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
     // What one server does may be what another one waited for: they have one.
     const watch = new SpinningWatch(passingLimits);
@@ -115,6 +118,7 @@ export class McpHub {
 
   /** A batch within a batch is no message. */
   #takeOne(message: McpMessage, text: string): void {
+    if (this.#misfits.keeps(message)) return;
     if (message.kind === 'request') this.#request(message, text);
     else if (message.kind === 'notification') this.#notification(message, text);
     else if (message.kind === 'answer' && message.key !== undefined) {

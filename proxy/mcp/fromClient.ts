@@ -9,6 +9,7 @@ import {
   readMessage,
 } from '../../src/protocol/mcp/face.ts';
 import { idIn } from '../wire/mcpClientPipe.ts';
+import { Misfits } from '../wire/misfits.ts';
 import { withRequestId } from '../wire/rewrite.ts';
 import { errorAnswerOf, resultAnswer } from '../wire/syntheticAnswer.ts';
 import type { ControlRequests } from './controlRequests.ts';
@@ -41,6 +42,7 @@ const mostHeld = 100;
 export class FromClient {
   readonly #scope: ProxyScope;
   readonly #to: FromClientTargets;
+  readonly #misfits: Misfits;
   #held: Line[] = [];
   /** Among those held: that the client is ready. */
   #heldInitialized: Line | undefined = undefined;
@@ -48,6 +50,11 @@ export class FromClient {
   constructor(scope: ProxyScope, to: FromClientTargets) {
     this.#scope = scope;
     this.#to = to;
+    const { outlet, voice } = scope;
+    this.#misfits = new Misfits(
+      (line) => void outlet.write(line),
+      (line) => voice.say(line),
+    );
   }
 
   /** Takes one line, its end included. */
@@ -83,6 +90,7 @@ export class FromClient {
 
   #take(message: McpMessage, line: Uint8Array, text: string, inBatch = false): void {
     this.#scope.log?.passed('client', message, line.length);
+    if (this.#misfits.keeps(message)) return;
     switch (message.kind) {
       case 'request':
         this.#asked(message, line, inBatch);
@@ -96,8 +104,6 @@ export class FromClient {
         break;
       }
       case 'foreign':
-        this.#pass(line);
-        break;
       case 'batch':
       case 'garbage':
         break;

@@ -90,7 +90,9 @@ function readValue(value: unknown): McpMessage {
   const key = idKey(id);
   if (typeof method === 'string') {
     if (key !== undefined) return { kind: 'request', id: id as McpId, key, method, params: fieldsOf(params) };
-    return id === undefined ? { kind: 'notification', method, params: fieldsOf(params) } : { kind: 'foreign' };
+    // Some write that they have no id.
+    const isNone = id === undefined || (id === null && method.startsWith('notifications/'));
+    return isNone ? { kind: 'notification', method, params: fieldsOf(params) } : { kind: 'foreign' };
   }
   if (method !== undefined) return { kind: 'foreign' };
   if (error !== undefined && error !== null) {

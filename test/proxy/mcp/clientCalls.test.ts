@@ -22,7 +22,9 @@ describe('the lines of requests that wait for their server', () => {
     const retained: number[] = [];
     const ends: ((outcome: Outcome<never>) => void)[] = [];
     const calls = new ClientCalls(scope, {
-      path: { start: (_call: unknown, _settings: unknown, end: (typeof ends)[0]) => (ends.push(end), { settings: {} }) },
+      path: {
+        start: (_call: unknown, _settings: unknown, end: (typeof ends)[0]) => (ends.push(end), { settings: {} }),
+      },
       repetition: { begins: () => undefined },
       retained: (bytes: number) => retained.push(bytes),
       refuse: () => undefined,

@@ -1,0 +1,41 @@
+import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
+import type { McpMessage, McpRequest } from '../../src/protocol/mcp/face.ts';
+
+/** Methods that are requests by the protocol: without an id they could be neither refused nor answered, nor have a limit. */
+const requests =
+  /^(?:initialize|ping)$|^(?:tools|prompts|resources|completion|logging|tasks|server|subscriptions|roots|sampling|elicitation)\//;
+const noMessage = 'Invalid Request: this is no message of JSON-RPC, or has an id that is neither a string nor a number';
+const noName = 'Invalid params: the name of a tool is a string';
+
+/** Methods that are told of, once each; a client may make up more. */
+const mostSaid = 100;
+
+/** Messages of a client that no server is to have: what a server may carry out, and the proxy can neither judge nor answer. */
+export class Misfits {
+  readonly #said = new Set<string>();
+  readonly #answer: (line: string) => void;
+  readonly #say: (line: string) => void;
+
+  constructor(answer: (line: string) => void, say: (line: string) => void) {
+    this.#answer = answer;
+    this.#say = say;
+  }
+
+  /** Keeps a message back that is one: it is answered, or told of where nothing answers it. @returns whether it is. */
+  keeps(message: McpMessage): boolean {
+    if (message.kind === 'foreign') this.#answer(errorAnswer(null, rpcErrors.invalidRequest, noMessage));
+    else if (message.kind === 'notification' && requests.test(message.method)) this.#drop(message.method);
+    else if (isNameless(message)) this.#answer(errorAnswer(message.id, rpcErrors.invalidParams, noName));
+    else return false;
+    return true;
+  }
+
+  #drop(method: string): void {
+    if (this.#said.has(method) || this.#said.size >= mostSaid) return;
+    this.#said.add(method);
+    this.#say(`The client sent ${JSON.stringify(method.slice(0, 100))} without an id: it was not passed on`);
+  }
+}
+
+const isNameless = (message: McpMessage): message is McpRequest =>
+  message.kind === 'request' && message.method === 'tools/call' && typeof message.params['name'] !== 'string';
