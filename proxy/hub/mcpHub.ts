@@ -192,7 +192,9 @@ export class McpHub {
 
   /** Has a request that only servers know, as of an extension, answered by the first of them that knows it. */
   async #askEach({ id, method, params }: McpRequest): Promise<string> {
-    for (const member of this.#members.filter(({ info }) => info !== undefined)) {
+    // A list of tasks would be that of one server.
+    const asked = method.startsWith('tasks/') ? [] : this.#members.filter(({ info }) => info !== undefined);
+    for (const member of asked) {
       const { answer, text } = await member.ask(method, params);
       if (answer.error?.['code'] !== rpcErrors.methodNotFound)
         return answer.error === undefined ? `${withId(text, id)}\n` : errorAnswerOf(id, answer.error);
