@@ -1,4 +1,3 @@
-import type { Question } from '../src/policy/records/face.ts';
 import { defineCommand, flag } from './command.ts';
 import { readDatabase } from './database.ts';
 import { CommandError, UsageError } from './errors.ts';
@@ -14,14 +13,17 @@ export const command = defineCommand({
   details: [
     'Shows how tools of an MCP server differ from what they were when they were first seen, or accepted last, and accepts them as they are now, once you say yes.',
     'Without TOOL all of them. A tool that `pin` holds is listed and called as it is now within a second, by every process on this database.',
-    'A no is given by `unwedge inbox answer ID --deny`: the tool stays as it was.',
+    'A no is given by `unwedge inbox answer ID --deny`: the tool stays as it was. With TOOL one that was declined is accepted.',
   ].join('\n'),
   options: { yes: flag('do not ask'), all: flag('show all lines of a long difference'), ...reasonOption },
   operands: ['SERVER', '[TOOL]'],
   choices: 'integrations',
   async run({ operands: [server = '', tool], db, json, yes, all, reason }, io) {
-    const open = await readDatabase(db, io, (reader) => reader.questions());
-    const found = open.filter((each) => isAbout(each, server, tool));
+    const asked = await readDatabase(db, io, (reader) => reader.toolQuestions(server));
+    const about = asked.filter(({ detail }) => tool === undefined || fieldOf(detail, 'tool') === tool);
+    // The last word may be a no, which is taken back for one tool.
+    const declined = about.slice(0, tool === undefined ? 0 : 1).filter(({ answer }) => answer?.decision === 'decline');
+    const found = [...declined, ...about.filter(({ state }) => state === 'open').toReversed()];
     const [first] = found;
     const whose = `${tool === undefined ? '' : `the tool ${quoted(tool)} of `}${quoted(server)}`;
     if (first === undefined) throw new CommandError(`Nothing of ${whose} waits to be accepted`);
@@ -48,10 +50,6 @@ export const command = defineCommand({
     return ends.every(({ ok }) => ok) ? 0 : 1;
   },
 });
-
-function isAbout({ source, asker, detail }: Question, server: string, tool: string | undefined): boolean {
-  return source === 'tool' && asker === server && (tool === undefined || fieldOf(detail, 'tool') === tool);
-}
 
 function linesIn(detail: unknown, all: boolean): readonly string[] {
   const given = fieldOf(detail, 'lines');

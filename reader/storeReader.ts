@@ -81,6 +81,8 @@ export interface StoreReader {
   recordNote(fact: AlertNoteFact, at: number): Promise<OrderResult>;
   /** Open questions to people, the oldest first, at most 1000; those whose deadline has passed too. */
   questions(): Promise<readonly Question[]>;
+  /** The questions of the definitions of a server's tools, ended or not, the newest first, at most 1000. */
+  toolQuestions(server: string): Promise<readonly Question[]>;
   /** The question of a signed link, open or not; undefined where the signature is not that of the id. */
   questionOfLink(id: string, signed: string): Promise<Question | undefined>;
   /** Answers a question, by a connection of its own, unless somebody was faster. Never rejects. @param id - its beginning will do. */

@@ -41,6 +41,7 @@ import type {
 } from './storeReader.ts';
 import {
   questionOfLink,
+  questionsOfTools,
   questionReads,
   readFlights,
   readPolicies,
@@ -162,6 +163,10 @@ export abstract class TableReader {
 
   questions(): Promise<readonly Question[]> {
     return questionReads(this.read).open();
+  }
+
+  toolQuestions(server: string): Promise<readonly Question[]> {
+    return questionsOfTools(this.read, server);
   }
 
   questionOfLink(id: string, signed: string): Promise<Question | undefined> {

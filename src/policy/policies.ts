@@ -27,7 +27,7 @@ import {
   type ToolSettings,
   toolsKey,
 } from './toolOptions.ts';
-import type { ToolTable } from './toolRules.ts';
+import { judgeNames, type ToolTable } from './toolRules.ts';
 
 /** Fate of a silent call of a server that answers a ping: it ends at its idle limit, or goes on to its attempt limit. */
 export type WhenAlive = 'end' | 'wait';
@@ -130,6 +130,9 @@ export function judgePolicies(
       if (isBase || isCertain(complaint) || !isBaseless) tell(['integrations', name, ...path], complaint);
       isBaseless ||= isBase;
     });
+    judgeNames(Object.entries(read.tools ?? {}), (pattern, says) =>
+      tell(['integrations', name, 'tools', pattern, 'rename'], { says }),
+    );
   }
   for (const name of Object.values(deliveryNames)) {
     refuseAbout(name, integrations[name], 'the delivery of alerts', allAbout, tell);

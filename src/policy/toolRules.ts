@@ -47,7 +47,9 @@ export class ToolRules {
     this.#places = places;
     this.#tools = tools;
     this.#renamings = written.flatMap(([pattern, { rename: to }]) => (to === undefined ? [] : [{ pattern, to }]));
-    refuseNames(server, this.#renamings);
+    judgeNames(written, (pattern, says) => {
+      throw new RangeError(`Expected \`${server}.tools.${pattern}.rename\` ${says}`);
+    });
     const isSaid = written.some(([, { rename, describe }]) => rename !== undefined || describe !== undefined);
     this.isEmpty = !isSaid && places.every(({ allow, deny }) => allow === undefined && deny === undefined);
   }
@@ -138,15 +140,19 @@ function starOf(pattern: string, text: string): string | undefined {
   return text.slice(before.length, text.length - after.length);
 }
 
-function refuseNames(server: string, renamings: readonly Renaming[]): void {
+/** Tells what is wrong with the new names of tools. @param tell - hears the pattern whose name it is, and what was expected of it. */
+export function judgeNames(
+  tools: Iterable<readonly [pattern: string, { readonly rename?: string | undefined } | undefined]>,
+  tell: (pattern: string, says: string) => void,
+): void {
   const stars = (text: string): number => text.split('*').length - 1;
-  const option = ({ pattern }: Renaming): string => `\`${server}.tools.${pattern}.rename\``;
-  for (const each of renamings) {
-    const { pattern, to } = each;
+  const first = new Map<string, string>();
+  for (const [pattern, { rename: to } = {}] of tools) {
+    if (to === undefined) continue;
+    const other = first.get(to);
     if (stars(pattern) !== stars(to) || stars(to) > 1)
-      throw new RangeError(`Expected ${option(each)} to have a * for the one of its pattern, got ${to}`);
-    const other = renamings.find((first) => first.to === to);
-    if (other !== undefined && other !== each)
-      throw new RangeError(`Expected ${option(each)} to be a name of its own, got ${to}, which ${option(other)} has`);
+      tell(pattern, `to have a * for the one of its pattern, got ${to}`);
+    else if (other !== undefined) tell(pattern, `to be a name of its own, got ${to}, which \`${other}\` has`);
+    else first.set(to, pattern);
   }
 }

@@ -132,11 +132,17 @@ describe('new names', () => {
     expect(why(rules, 'delete_it')).toBe('passes as read_file');
   });
 
+  it.each([
+    [{ a: { rename: 'z' }, b: { rename: 'z' } }, 'tools.b.rename` to be a name of its own, got z, which `a` has'],
+    [{ 'read_*': { rename: 'x' } }, 'rename` to have a * for the one of its pattern, got x'],
+    [{ a: { rename: 'b*' } }, 'tools.a.rename` to have a * for the one of its pattern, got b*'],
+  ])('[P-11] that cannot be are found where they are configured, before any server: %j', (tools, message) => {
+    expect(() => checkPolicies({ integrations: { f: { tools } } })).toThrow(message);
+  });
+
   it('[P-11] that two tools would have are an error which names both', () => {
     expect(() => rulesOf([], { a: { rename: 'x' }, b: { rename: 'x' } })).toThrow(
-      new RangeError(
-        'Expected `files.tools.b.rename` to be a name of its own, got x, which `files.tools.a.rename` has',
-      ),
+      new RangeError('Expected `files.tools.b.rename` to be a name of its own, got x, which `a` has'),
     );
   });
 

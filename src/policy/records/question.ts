@@ -64,6 +64,11 @@ export interface QuestionRecords {
   sign(id: string): Promise<string | undefined>;
 }
 
+/** Tells whether an answer is a yes to a definition of a tool that was declined: the tool waits for that as long as it is held. */
+function mayTakeBack({ source, answer }: Question, { decision }: PersonAnswer): boolean {
+  return source === 'tool' && answer?.decision === 'decline' && decision === 'accept';
+}
+
 /** The question when somebody asks in its place; the same where that changes nothing. */
 export function askedAgain(known: Question, { waiter }: NewQuestion): Question {
   if (known.state !== 'open' && known.state !== 'withdrawn') return known;
@@ -72,7 +77,8 @@ export function askedAgain(known: Question, { waiter }: NewQuestion): Question {
 
 /** The question with this end; undefined where it has one, or the end is not for it. An answer at the deadline or behind it is none. */
 export function endedBy(question: Question, end: QuestionEnd, wallNow: number): Question | undefined {
-  if (question.state !== 'open' || (end.state === 'withdrawn' && end.waiter !== question.waiter)) return undefined;
+  const isOver = question.state !== 'open' && !(end.state === 'answered' && mayTakeBack(question, end.answer));
+  if (isOver || (end.state === 'withdrawn' && end.waiter !== question.waiter)) return undefined;
   const answer = end.state === 'answered' ? named(end.answer) : undefined;
   const ended = { ...question, endedAt: wallNow };
   return answer !== undefined && question.deadlineAt <= wallNow
@@ -114,7 +120,7 @@ export function answerable(found: readonly Question[], given: string, answer: Pe
   if (another !== undefined)
     return notDone(`More than one question begins with ${given}: give more of its id.`, 'unknown');
   // Who comes too late is to hear of that, whatever the form.
-  if (question.state !== 'open') return notDone(questionText(question));
+  if (question.state !== 'open' && !mayTakeBack(question, answer)) return notDone(questionText(question));
   const wanted = answer.decision === 'accept' ? unfit(question.form, answer.value) : undefined;
   if (wanted === undefined) return question;
   return notDone(`The question ${question.id} takes ${wanted}, or to be declined.`, 'unfit');

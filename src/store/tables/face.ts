@@ -41,7 +41,7 @@ export {
   settleCall,
   takeMessage,
 } from './ledger.ts';
-export { endInStore, questionOfLink, questionReads } from './questions.ts';
+export { endInStore, questionOfLink, questionReads, questionsOfTools } from './questions.ts';
 export { KeptRuntimes, runIn, runs } from './runtimes.ts';
 export { columnsInFile, tablesOnServer } from './schema.ts';
 export { figuresIn, keepStatistic, lockStatistic, readStatistics, readTotals } from './statistics.ts';

@@ -48,6 +48,12 @@ const named = statement(
   `SELECT * FROM uw.question WHERE id >= :prefix AND id < :prefix || 'g' ORDER BY id LIMIT 2`,
 );
 
+const ofTools = statement(
+  'questions_of_tools',
+  'asker text',
+  `SELECT * FROM uw.question WHERE source = 'tool' AND asker = :asker ORDER BY asked_at DESC, id LIMIT ${most}`,
+);
+
 const makeSecret = statement(
   'make_secret',
   'name text, value text',
@@ -85,6 +91,10 @@ export async function questionOfLink(read: Read, id: string, signed: string): Pr
   if (!timingSafeEqual(digestOf(own), digestOf(signed)) || row?.['id'] !== id) return undefined;
   return (await asTheyStand([questionIn(row)]))[0];
 }
+
+/** Lists the questions of a server's tools, ended or not, the newest first. */
+export const questionsOfTools = async (read: Read, asker: string): Promise<readonly Question[]> =>
+  asTheyStand((await read(ofTools, { asker })).map(questionIn));
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 

@@ -98,6 +98,24 @@ describe.skipIf(!hasSqlite)('unwedge accept', () => {
     expect((await run(['inbox'])).stdout).toContain('unwedge accept files');
   });
 
+  it('[P-11] accepts one tool that was declined, as what refuses its calls says', async () => {
+    const { start, run } = startHome();
+    await (await start(['read'])).gateway.stop();
+    const { files } = await start(['read', 'more']);
+    const [question] = JSON.parse((await run(['inbox', '--json'])).stdout) as readonly { id: string }[];
+    const id = question?.id ?? '';
+    expect((await run(['inbox', 'answer', id, '--deny'])).code).toBe(0);
+    expect(await files.call({ name: 'more' })).toMatchObject({
+      failure: { reason: 'held', message: expect.stringContaining('unwedge accept files more') as string },
+    });
+    expect((await run(['accept', 'files', '--yes'])).code).toBe(1);
+    const { code, stdout } = await run(['accept', 'files', 'more', '--yes']);
+    expect([code, stdout.includes('+ name: more'), stdout.includes('allowed by')]).toEqual([0, true, true]);
+    await expect.poll(async () => (await files.call({ name: 'more' })).ok, { timeout: 5000 }).toBe(true);
+    expect((await run(['inbox', 'answer', id, '--deny'])).code).toBe(1);
+    expect((await run(['accept', 'files', 'more', '--yes'])).code).toBe(1);
+  });
+
   it('[P-11] says that nothing waits, and does nothing without a yes', async () => {
     const { start, run } = startHome();
     await (await start(['read'])).gateway.stop();

@@ -167,7 +167,7 @@ describe('an approval in the inbox', () => {
 
   it.each([
     [{}, 'the field n'],
-    [{ n: '1' }, 'the field n as integer'],
+    [{ n: '1' }, 'an integer as n'],
     [{ n: 1, color: 'blue' }, 'one of red, green as color'],
     [{ n: 1, more: true }, 'no field more'],
     [[1], 'an object of fields'],
