@@ -8,6 +8,7 @@ import {
   type McpRequest,
   type McpTask,
   ProgressMark,
+  exactInput,
   failureIn,
   fieldsOf,
   isModern,
@@ -31,6 +32,8 @@ export interface SharedRequest {
 export class ClientCall implements Asker {
   readonly request: Pick<McpRequest, 'id' | 'key' | 'method' | 'params'>;
   readonly tool: string | undefined;
+  /** Its arguments, as equal calls share them. */
+  input: unknown;
   readonly prompt: string | undefined;
   /** Name that its client has for the tool, while the list of the server has to say which that is. */
   calledAs: string | undefined = undefined;
@@ -95,6 +98,7 @@ export class ClientCall implements Asker {
     this.request = { id, key, method, params };
     const name = method === 'tools/call' ? params['name'] : undefined;
     this.tool = typeof name === 'string' ? name : undefined;
+    this.input = this.tool === undefined ? undefined : exactInput(textOf(line), params);
     this.prompt = method === 'prompts/get' && typeof params['name'] === 'string' ? params['name'] : undefined;
     this.label = this.tool === undefined ? method : `${method} ${this.tool}`;
     this.modern = isModern(params);

@@ -67,10 +67,10 @@ const ownMeta =
   /^(progressToken|traceparent|tracestate|baggage)$|(^|[/.])((tool[-_]?)?(call|use)|item|request)[-_]?id$/i;
 
 /** All that a call says, but for what each call has of its own. */
-function keyOf({ request }: ClientCall): string | undefined {
+function keyOf({ request, input }: ClientCall): string | undefined {
   const { _meta, ...params } = request.params;
   const meta = Object.entries(fieldsOf(_meta)).filter(([name]) => !ownMeta.test(name));
-  return canonicalJson([params, Object.fromEntries(meta)]);
+  return canonicalJson([{ ...params, arguments: input }, Object.fromEntries(meta)]);
 }
 
 interface JointParts {

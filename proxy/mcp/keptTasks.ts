@@ -118,10 +118,11 @@ export class KeptTasks {
   }
 
   /** Asks for the late answer of a call as an equal one does, but has nothing begun. */
-  #again({ request, effect }: ClientCall, settled: (outcome: Outcome<McpAnswer>) => void, key?: string): OwnRow {
+  #again({ request, effect, input }: ClientCall, settled: (outcome: Outcome<McpAnswer>) => void, key?: string): OwnRow {
     const { clock, settings } = this.#scope;
     const own = { kind: 'request', ...request, id: this.#scope.nextId() } as const;
     const call = new ClientCall(own, new Uint8Array(), clock.now(), () => effect);
+    call.input = input;
     call.refusal = noMore;
     const retry = { ...settings.policy.retry, maxAttempts: 1 };
     const limits = { idleMs: longMs, attemptMs: longMs, overallMs: longMs };
@@ -149,8 +150,7 @@ const noMore: FailureFacts = {
 };
 
 /** Key of what a call asks for; its own where that is no JSON. */
-const keyOf = ({ tool, request }: ClientCall): string =>
-  canonicalJson([tool, request.params['arguments'] ?? {}]) ?? request.key;
+const keyOf = ({ tool, request, input }: ClientCall): string => canonicalJson([tool, input ?? {}]) ?? request.key;
 
 /** The end of a task, as the members of an answer. */
 function endOf({ id, call, ttlMs }: KeptTask, outcome: Outcome<McpAnswer>): object {

@@ -29,7 +29,8 @@ export class Repetition {
     if (tool === undefined || asTask || limits === undefined || session === undefined) return;
     const { watch, nameOf } = this.#client;
     const input = request.params['arguments'];
-    const seen = seenCall({ tool: nameOf(tool), input, effect, rule: repeatRuleOf(tool), limits });
+    const exact = call.input === input ? undefined : call.input;
+    const seen = seenCall({ tool: nameOf(tool), input, exact, effect, rule: repeatRuleOf(tool), limits });
     if (startedAt - this.#calledAt > quietMs) watch.mark();
     this.#calledAt = startedAt;
     const held = watch.before(seen);

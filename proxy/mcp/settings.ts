@@ -251,8 +251,8 @@ const all = (ms: number): Limits => ({ idleMs: ms, attemptMs: ms, overallMs: ms 
 /** Forms of the calls and answers of a proxy, for reconcile rules. A call takes its key into the line that is written. */
 const proxyForms: RequestForms = {
   about(call) {
-    const { tool, request } = call as ClientCall;
-    return { tool, input: request.params['arguments'] ?? {} };
+    const { tool, request, input } = call as ClientCall;
+    return { tool, input: request.params['arguments'] ?? {}, exact: input ?? {} };
   },
   answer: (result): McpAnswer => ({
     kind: 'answer',

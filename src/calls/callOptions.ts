@@ -19,8 +19,7 @@ import type { IntegrationPolicy, Limits, RetryPolicy } from '../policy/policy.ts
 import { readGiven } from '../policy/options/readOptions.ts';
 import { type KnownTool, toolLimits, limitRule } from '../policy/toolOptions.ts';
 import type { Resume, StreamedAttempt } from '../streams/chunkRelay.ts';
-import type { LostAnswer } from '../policy/reconcileRule.ts';
-import type { Reconciler, ReconcileLog } from '../policy/reconciler.ts';
+import type { Asked, Reconciler, ReconcileLog } from '../policy/reconciler.ts';
 import { type FallbackOption, fallbackOf } from './fallback.ts';
 import { isRetried } from './workSignal.ts';
 import type { ErrorPattern } from '../policy/failures/classify.ts';
@@ -42,7 +41,7 @@ export interface KeepRule {
   /** Time in ms, above 0, for which it goes on. */
   readonly ms: number;
   /** Tells what a request asks for: equal ones are one call. Must not throw. */
-  readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
+  readonly about: (request: never) => Asked;
   /** True for a call that joins nothing, and is given no earlier answer. @defaultValue false */
   readonly fresh?: boolean | undefined;
   /** Told when an equal call was given its late answer, or that this is lost: once. Must not throw. */

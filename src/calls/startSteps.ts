@@ -1,13 +1,12 @@
 import { read, readString } from '../policy/failures/errorChain.ts';
 import type { FailureFacts, Outcome } from '../policy/failures/failure.ts';
 import { newIdempotencyKey } from '../policy/idempotencyKey.ts';
-import type { KeyRule } from '../policy/reconciler.ts';
+import type { Asked, KeyRule } from '../policy/reconciler.ts';
 import type { AttemptSteps } from './attemptSteps.ts';
 import { type Call, toolName } from './call.ts';
 import { mayHaveBegun } from './callFailure.ts';
 import type { CallPathOptions } from './callPathOptions.ts';
 import type { CallSettings } from './callOptions.ts';
-import type { LostAnswer } from '../policy/reconcileRule.ts';
 import type { Finding } from '../policy/reconcileMatch.ts';
 import { keptCallOf } from './reconcile/keptSteps.ts';
 import { keyOf } from './reconcile/keptWork.ts';
@@ -17,7 +16,6 @@ import * as refusal from './refusal.ts';
 import type { CallTrace } from './tracing.ts';
 
 /** What a request asks for, as rules see it. */
-type Asked = Pick<LostAnswer, 'tool' | 'input'>;
 
 /** The beginning of a call that is not plain: its row with all that it is given, up to its first admission. */
 export class StartSteps<I, O> {
@@ -88,18 +86,17 @@ export class StartSteps<I, O> {
   newKey({ about }: KeyRule, input: I, { session }: Pick<CallSettings<I, O>, 'session'>): string {
     const { openEffects, options } = this.#state;
     const { clock, random } = options;
-    const { tool, input: given } = about(input as never);
-    const known = session === undefined || openEffects.isEmpty ? undefined : inputKeyOf(tool, given);
+    const known = session === undefined || openEffects.isEmpty ? undefined : inputKeyOf(about(input as never));
     const remembered =
       session === undefined || known === undefined ? undefined : openEffects.keyFor(session, known, clock.now());
     return remembered ?? newIdempotencyKey(random, clock.wallNow());
   }
 
   /** Tells whether a call of a session would not be made, as an equal one is or was kept. @param asked - what it asks for. */
-  joins(session: string, { tool, input }: Asked): boolean {
+  joins(session: string, asked: Asked): boolean {
     const { openEffects } = this.#state;
-    const key = openEffects.isEmpty ? undefined : inputKeyOf(tool, input);
-    return key !== undefined && openEffects.knows(session, tool, key);
+    const key = openEffects.isEmpty ? undefined : inputKeyOf(asked);
+    return key !== undefined && openEffects.knows(session, asked.tool, key);
   }
 
   /** Takes up what is known of a call that an earlier process had kept. @param key - its {@link inputKeyOf}. */

@@ -3,6 +3,12 @@ import type { FailureFacts } from './failures/failure.ts';
 import type { Finding } from './reconcileMatch.ts';
 import type { AskLimits, LostAnswer } from './reconcileRule.ts';
 
+/** What a request asks for. */
+export interface Asked extends Pick<LostAnswer, 'tool' | 'input'> {
+  /** What equal ones share, where that tells more apart than the input does. @defaultValue the input */
+  readonly exact?: unknown;
+}
+
 /** A question to a rule: the call, from the loss of its answer. */
 export interface Asking {
   /** Aborted when the probe has had its time, or nobody needs its answer any more. */
@@ -17,7 +23,7 @@ export interface AskingRule extends AskLimits {
   /** Words for what is asked: `list_payments`. */
   readonly asks: string;
   /** Tells what a request asks for, as rules see it. Must not throw. */
-  readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
+  readonly about: (request: never) => Asked;
   /** May throw, reject, or answer nonsense. */
   readonly ask: (lost: LostAnswer, asking: Asking) => unknown;
   /** Turns what the rule gives into the answer of the call, as the integration would have answered. Must not throw. */
@@ -27,7 +33,7 @@ export interface AskingRule extends AskLimits {
 /** A reconcile rule that makes calls repeatable, bound likewise. */
 export interface KeyRule {
   readonly kind: 'key';
-  readonly about: (request: never) => Pick<LostAnswer, 'tool' | 'input'>;
+  readonly about: (request: never) => Asked;
   /** The request with the key of its call in it; the one that was given stays as it is. Must not throw. */
   readonly keyed: (request: never, key: string) => unknown;
 }

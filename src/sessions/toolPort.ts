@@ -206,7 +206,7 @@ export function createToolPort(
       const at = clock.now() - Math.max(0, wallNow - (late?.at ?? until));
       const kept = { id: call, startedAt: clock.now() - Math.max(0, wallNow - startedAt), given };
       const about = target.forms.about(target.request(tool, input));
-      const key = inputKeyOf(about.tool, about.input);
+      const key = inputKeyOf(about);
       target.path.starts.restoreKept(session, key, { at, kept, finding: findingOf(late?.result) });
     },
     /** Tells what goes on of a session's calls, as it is kept. */

@@ -10,7 +10,14 @@ import {
   reconcileRuleOf,
   type ToolRule,
 } from '../../policy/reconcileRule.ts';
-import { asFinding, type Asking, type AskingRule, type KeyRule, type Reconciler } from '../../policy/reconciler.ts';
+import {
+  asFinding,
+  type Asked,
+  type Asking,
+  type AskingRule,
+  type KeyRule,
+  type Reconciler,
+} from '../../policy/reconciler.ts';
 import type { KnownTool, Tools, ToolSettings } from '../../policy/toolOptions.ts';
 import type { ToolTable } from '../../policy/toolRules.ts';
 
@@ -39,7 +46,7 @@ export type KeyPlace = Pick<Extract<ReconcileRule, { kind: 'key' }>, 'in' | 'nam
 /** Forms of the requests and answers of a kind of integration. None of it may throw. */
 export interface RequestForms {
   /** Reads the aim of a request, as rules see it. */
-  readonly about: (request: unknown) => Pick<LostAnswer, 'tool' | 'input'>;
+  readonly about: (request: unknown) => Asked;
   /** The answer that holds a result. */
   readonly answer: (result: unknown) => unknown;
   /** Places that a key can go to. */

@@ -91,7 +91,7 @@ export class KeptWork<I, O> {
 export function keyOf<I, O>({ settings, progress, input }: Call<I, O>): string | undefined {
   const about = settings.keep?.about ?? settings.reconcile?.about;
   const asked = about?.((progress.keyless ?? input) as never);
-  return asked && inputKeyOf(asked.tool, asked.input);
+  return asked && inputKeyOf(asked);
 }
 
 /** Tells whether a call ends by a limit, ours or its caller's: everything else is a word on its work. */

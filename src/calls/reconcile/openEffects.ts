@@ -5,7 +5,7 @@ import type { LostAnswer } from '../../policy/reconcileRule.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Call } from '../call.ts';
 import type { Deadline } from '../deadlineQueue.ts';
-import type { AskingRule } from '../../policy/reconciler.ts';
+import type { Asked, AskingRule } from '../../policy/reconciler.ts';
 
 /** Is told when the time of an open effect has come: its probe is late, or it is to be asked again. */
 export interface EffectWatcher<I, O> {
@@ -286,8 +286,8 @@ function bytesOf(finding: Finding | undefined): number {
 }
 
 /** Returns the key that equal calls share: the tool, and the input as canonical JSON. Undefined where that is no JSON. */
-export function inputKeyOf(tool: string | undefined, input: unknown): string | undefined {
-  const text = canonicalJson(input ?? null);
+export function inputKeyOf({ tool, input, exact = input }: Asked): string | undefined {
+  const text = canonicalJson(exact ?? null);
   return text === undefined
     ? undefined
     : process

@@ -92,8 +92,8 @@ export class ReconcileSteps<I, O> {
     const { reconcile, session, keep } = call.settings;
     if (openEffects.isEmpty || session === undefined || (keep === undefined && reconcile?.kind !== 'ask')) return false;
     const about = keep?.about ?? reconcile?.about;
-    const { tool, input } = about?.((call.progress.keyless ?? call.input) as never) ?? {};
-    const inputKey = inputKeyOf(tool, input);
+    const asked = about?.((call.progress.keyless ?? call.input) as never);
+    const [tool, inputKey] = [asked?.tool, asked && inputKeyOf(asked)];
     const now = this.#now();
     const known = inputKey === undefined ? undefined : openEffects.recall(session, inputKey, now);
     if (known?.kept?.given !== undefined) this.#state.queue.call(known.kept.given, undefined);
@@ -192,24 +192,18 @@ export class ReconcileSteps<I, O> {
     const rule = asking ?? (kept && keptRule(call));
     if (rule === undefined) return undefined;
     const { clock, name } = options;
-    const about = rule.about((call.progress.keyless ?? call.input) as never);
+    const asked = rule.about((call.progress.keyless ?? call.input) as never);
     const wallNow = clock.wallNow();
     const { sentAt = wallNow } = call.progress;
     const id = call.settings.ledgerCall ?? `${name}-${call.number}`;
-    const answer = { integration: name, ...about, session, call: id, startedAt: sentAt, endedAt: wallNow };
+    const { tool, input } = asked;
+    const answer = { integration: name, tool, input, session, call: id, startedAt: sentAt, endedAt: wallNow };
     const loss: Loss = { attempt: call.attempts, facts, at: now, answer };
     if (stopped) return undefined;
     const known = effectOf(call);
     const effect = known?.call === call && known.phase === 'repeating' ? known : undefined;
     const open =
-      effect ??
-      new OpenEffect(
-        this.#probes,
-        call,
-        rule,
-        loss,
-        session === undefined ? undefined : inputKeyOf(about.tool, about.input),
-      );
+      effect ?? new OpenEffect(this.#probes, call, rule, loss, session === undefined ? undefined : inputKeyOf(asked));
     open.loss = loss;
     open.probes = 0;
     open.tries = 0;
@@ -337,10 +331,10 @@ export class ReconcileSteps<I, O> {
     if (key === undefined || session === undefined || reconcile === undefined) return;
     const isOpen = !outcome.ok && (outcome.failure.outcome === 'unknown' || outcome.failure.outcome === 'cancelled');
     if (!isOpen && (!outcome.ok || openEffects.isEmpty)) return;
-    const { tool, input } = reconcile.about(keyless as never);
-    const inputKey = inputKeyOf(tool, input);
+    const asked = reconcile.about(keyless as never);
+    const inputKey = inputKeyOf(asked);
     if (inputKey === undefined) return;
-    if (isOpen && !openEffects.knows(session, tool, inputKey))
+    if (isOpen && !openEffects.knows(session, asked.tool, inputKey))
       openEffects.remember(session, inputKey, { at: this.#now(), key });
     else openEffects.forgetKey(session, inputKey, key);
   }
@@ -353,8 +347,8 @@ export class ReconcileSteps<I, O> {
   }
 
   #isEqual(call: Call<I, O>, effect: OpenEffect<I, O>): boolean {
-    const { tool, input } = effect.rule.about((call.progress.keyless ?? call.input) as never);
-    return effect.inputKey !== undefined && inputKeyOf(tool, input) === effect.inputKey;
+    const asked = effect.rule.about((call.progress.keyless ?? call.input) as never);
+    return effect.inputKey !== undefined && inputKeyOf(asked) === effect.inputKey;
   }
 
   #traceQuestion(

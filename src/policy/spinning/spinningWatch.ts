@@ -36,9 +36,10 @@ export interface SeenCall {
   readonly key: CallKey;
 }
 
-export function seenCall(call: Omit<SeenCall, 'key'>): SeenCall {
+/** @param call - with `exact`: what tells it from others where its arguments do not. */
+export function seenCall(call: Omit<SeenCall, 'key'> & { readonly exact?: unknown }): SeenCall {
   const tool = textFingerprint(call.tool);
-  const key = { tool, call: paired(tool, fingerprint(work(call.input ?? null))) };
+  const key = { tool, call: paired(tool, fingerprint(call.exact ?? work(call.input ?? null))) };
   // One by one: to spread what may lack some of them takes longer than all the rest.
   return { tool: call.tool, input: call.input, effect: call.effect, rule: call.rule, limits: call.limits, key };
 }

@@ -27,5 +27,6 @@ export {
 } from './methods.ts';
 export { type McpTask, type TaskChoice, TaskTools, taskChoices, takesTasks, taskIn } from './tasks.ts';
 export { tasksExtension, tasksPath, valueAt, withTasks } from './tasks.ts';
+export { exactInput } from './exactInput.ts';
 export { readResultTool, sizeCharsOf } from './largeResult.ts';
 export { failureIn } from './toolFailure.ts';

@@ -52,7 +52,7 @@ function skipSpace(text: string, from: number): number {
 }
 
 /** The place behind the value that begins at `from`. */
-function skipValue(text: string, from: number): number {
+export function skipValue(text: string, from: number): number {
   const first = text[from];
   if (first === '"') return skipString(text, from);
   if (first === '{' || first === '[') return skipNested(text, from);
@@ -79,7 +79,7 @@ function skipNested(text: string, from: number): number {
 }
 
 /** The place behind the string that begins at `from`: a jump from quote to quote, so that long texts cost next to nothing. */
-function skipString(text: string, from: number): number {
+export function skipString(text: string, from: number): number {
   let quote = text.indexOf('"', from + 1);
   while (quote >= 0) {
     let backslashes = 0;

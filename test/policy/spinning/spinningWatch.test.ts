@@ -308,3 +308,10 @@ describe('the rule on repetition', () => {
     expect(play(new SpinningWatch(ownLimits), calls)).toEqual(['16: notice read 8']);
   });
 });
+
+describe('calls whose arguments do not tell them apart', () => {
+  it('[G-15] are others by what does', () => {
+    const keyOf = (exact: unknown) => seenCall({ tool: 'a', input: { n: 12 }, exact }).key.call;
+    expect(new Set([keyOf(undefined), keyOf(['n1']), keyOf(['n2']), keyOf(['n2'])]).size).toBe(3);
+  });
+});

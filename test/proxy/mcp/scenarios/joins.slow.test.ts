@@ -85,6 +85,16 @@ describe('equal reads of one client', () => {
     await Promise.race(calls);
   });
 
+  it('[P-13] with numbers that no parser keeps apart are other calls', async () => {
+    const proxy = await start();
+    for (const n of ['1234567890123456789', '1234567890123456788', '1234567890123456789'])
+      proxy.raw(
+        `{"jsonrpc":"2.0","id":"n","method":"tools/call","params":{"name":"peek","arguments":{"do":"hold","n":${n}}}}`,
+      );
+    expect(await asked(proxy)).toBe(2);
+    await release(proxy);
+  });
+
   it('[P-13] that have ended are made anew', async () => {
     const proxy = await start();
     for (const _ of ['once', 'again']) expect(textIn(await proxy.call('peek', { text: 'x' }))).toBe('x');

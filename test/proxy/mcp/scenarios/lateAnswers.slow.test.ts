@@ -82,6 +82,24 @@ describe('a call of a client that passes its limit, whose server answers later',
     },
   );
 
+  it('[R-18] is not given to one whose number no parser tells from its own', async () => {
+    const slow = await startSlow();
+    const asks = (id: string, n: string) =>
+      slow.raw(
+        `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":{"name":"act","arguments":{"do":"hold","n":${n}}}}`,
+      );
+    asks('first', '1234567890123456789');
+    await slow.hasRead(1);
+    slow.clock.skip(limitMs);
+    await slow.told('call.kept');
+    await slow.release();
+    asks('other', '1234567890123456788');
+    await slow.hasRead(2);
+    asks('same', '1234567890123456789');
+    expect(textsOf(await slow.seen(({ id }) => id === 'same'))).toContain('the same call was made');
+    expect(await slow.runs()).toBe(2);
+  });
+
   it('[R-18] is joined while it runs', async () => {
     const slow = await startSlow();
     await slow.passesLimit();
