@@ -48,8 +48,11 @@ export async function prepareMcp(
     say(line);
   const redactor = createTextRedactor(prepared.checked.secrets);
   const log = args.log === undefined ? undefined : createTrafficLog(args.log, systemClock, logger);
-  const voice: ProxyVoice = { errors: passErrors, say, hide: (text) => redactor.text(text), log };
-  return { ...prepared, voice, log };
+  let settled: () => void;
+  const stored = new Promise<void>((resolve) => (settled = resolve));
+  const voice: ProxyVoice = { errors: passErrors, say, hide: (text) => redactor.text(text), log, stored };
+  const openStore = (): Promise<void> => prepared.openStore().then(() => settled());
+  return { ...prepared, openStore, voice, log };
 }
 
 /**

@@ -39,6 +39,9 @@ export interface ClientCallsHost {
   /** Gives the client an answer of ours. @param task - that it is told of in its place. */
   refuse(call: ClientCall, failure: Failure, elapsedMs: number, task: string | undefined): void;
   readonly tools: Pick<ToolView, 'needsList' | 'judged'>;
+  /** What earlier proxies had kept is taken up until then; undefined once it is. Calls wait for it. */
+  restoring(): Promise<void> | undefined;
+  isOnRecord(): Promise<boolean>;
   /** Called when what is kept of lines changed, in bytes. */
   retained(bytes: number): void;
   readonly path: CallPath<ClientCall, McpAnswer>;
@@ -120,6 +123,17 @@ export class ClientCalls {
     if (request.method === 'initialize') this.#initializing++;
     this.#retain(line.length);
     this.#host.repetition.begins(call);
+    const restoring = call.tool === undefined ? undefined : this.#host.restoring();
+    if (restoring === undefined) this.#begin(call);
+    else
+      void restoring.then(() => {
+        if (!call.cancelled) return this.#begin(call);
+        this.#takeOut(call);
+        this.#left();
+      });
+  }
+
+  #begin(call: ClientCall): void {
     let early: Outcome<McpAnswer> | undefined;
     const begin = () =>
       this.#host.path.start(call, this.#settings.of(call), (outcome) => {
@@ -317,26 +331,45 @@ export class ClientCalls {
   }
 
   #settled(call: ClientCall, outcome: Outcome<McpAnswer>): void {
+    this.#takeOut(call);
+    call.trace?.ended(outcome);
+    if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
+    let telling: Promise<void> | undefined;
+    if (!call.delivered && !call.cancelled) {
+      call.delivered = true;
+      if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);
+      else telling = this.#refuse(call, outcome.failure);
+    }
+    if (!call.cancelled) this.#answered.add(call, outcome, this.#scope.clock.now());
+    if (telling === undefined) this.#left();
+    else void telling.then(() => this.#left());
+  }
+
+  /** Tells of a failure. That a call is kept binds the next process too: it is told once that is on disk. */
+  #refuse(call: ClientCall, failure: Failure): Promise<void> | undefined {
+    const elapsedMs = this.#scope.clock.now() - call.startedAt;
+    const task = this.#keptTasks.begin(call, failure);
+    const { kept } = failure;
+    if (kept !== undefined)
+      return this.#host.isOnRecord().then((onRecord) => {
+        this.#host.refuse(call, onRecord ? failure : { ...failure, kept: { ...kept, onRecord } }, elapsedMs, task);
+      });
+    this.#host.refuse(call, failure, elapsedMs, task);
+    return undefined;
+  }
+
+  #takeOut(call: ClientCall): void {
     const { key, method } = call.request;
     const others = this.#inFlight.get(key)?.filter((other) => other !== call) ?? [];
     if (others.length === 0) this.#inFlight.delete(key);
     else this.#inFlight.set(key, others);
-    this.#size--;
     this.#joins.ended(call);
-    call.trace?.ended(outcome);
-    if (call.row !== undefined) this.#scope.runtime.lasting.ended(this.#idOf(call.row));
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
-    if (!call.delivered && !call.cancelled) {
-      call.delivered = true;
-      if (outcome.ok) this.#host.found(call, outcome.value, outcome.reconciled);
-      else {
-        const { failure } = outcome;
-        const elapsedMs = this.#scope.clock.now() - call.startedAt;
-        this.#host.refuse(call, failure, elapsedMs, this.#keptTasks.begin(call, failure));
-      }
-    }
-    if (!call.cancelled) this.#answered.add(call, outcome, this.#scope.clock.now());
+  }
+
+  #left(): void {
+    this.#size--;
     if (this.#size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 

@@ -16,7 +16,7 @@ import { FromServer } from './fromServer.ts';
 import { Elicitations } from './elicitations.ts';
 import type { Line } from './outlet.ts';
 import { createIdlePause } from './idlePause.ts';
-import { takeUpKept } from './keptBefore.ts';
+import { isOnRecord, takeUpKept } from './keptBefore.ts';
 import { ProxyScope, type ProxyVoice } from './proxyScope.ts';
 import type { PendingCalls, RefusedCall } from './proxyWhy.ts';
 import { Repetition } from './repetition.ts';
@@ -94,6 +94,7 @@ export class McpProxy implements Part {
   readonly #idlePause: ReturnType<typeof createIdlePause>;
   readonly #unreadInput: ReturnType<typeof watchUnreadInput>;
   readonly #pipe: McpClientPipe;
+  #restoring: Promise<void> | undefined;
   #firstServed = (): void => undefined;
   #hasEnded = (): void => undefined;
   #release = (): void => undefined;
@@ -139,7 +140,7 @@ export class McpProxy implements Part {
     this.#server = this.#createServer(around.startFailed);
     this.#unreadInput = watchUnreadInput({ clock, limitMs: idleMs, suspect: () => this.#server.hangWatch.suspect() });
     this.#pipe = this.#startPipe(around);
-    void takeUpKept(scope, this.path);
+    this.#restoring = takeUpKept(scope, this.path).finally(() => (this.#restoring = undefined));
   }
 
   get pending(): PendingCalls {
@@ -221,6 +222,12 @@ export class McpProxy implements Part {
       found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
       refuse: (call, failure, elapsedMs, task) => this.#refuse(call, failure, elapsedMs, task),
       tools: this.#tools,
+      restoring: () => {
+        // The store waits for the first answer, which waits for the store.
+        if (this.#restoring !== undefined) this.#firstServed();
+        return this.#restoring;
+      },
+      isOnRecord: () => isOnRecord(this.#scope),
       retained: (bytes) => {
         if (bytes > mostRetainedBytes) this.#pipe.hold('bytes');
         else this.#pipe.release('bytes');

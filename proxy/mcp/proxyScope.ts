@@ -21,6 +21,8 @@ export interface ProxyVoice {
   readonly say: (line: string) => void;
   readonly hide: (text: string) => string;
   readonly log?: TrafficLog | undefined;
+  /** Resolves once the store was opened, or could not be. @defaultValue it is open, or there is none */
+  readonly stored?: Promise<void> | undefined;
   /** Handshakes of earlier proxies of the same command. @defaultValue none: the client waits for its server */
   readonly handshakes?: HandshakeShelf | undefined;
 }

@@ -113,6 +113,8 @@ export interface KeptFor {
   readonly forMs: number;
   /** The same as wall time, in ms since the epoch. */
   readonly until: number;
+  /** `false` where that is not on disk, and is not known once this process has ended. @defaultValue it is, or nothing is said of it */
+  readonly onRecord?: boolean | undefined;
 }
 
 /** Facts that classification finds out about one failed attempt. */

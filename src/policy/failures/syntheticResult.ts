@@ -118,7 +118,7 @@ function advice(failure: Failure): string {
     const again = `; make the same call again within ${formatDuration(kept.forMs)} (until ${until} UTC) to get its answer`;
     // What changes nothing is joined alone.
     if (effect === 'readOnly') return `${again} while its work goes on; once that has ended it is made anew`;
-    return `${again}: it is not done a second time`;
+    return `${again}: it is not done a second time${kept.onRecord === false ? ', unless unwedge ends before' : ''}`;
   }
   const again = againOf(failure);
   const isUndeclared = isOpen(outcome) && effect === undefined;
