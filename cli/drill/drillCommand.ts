@@ -6,7 +6,7 @@ import { formatDuration, wrapWords } from '../../src/policy/text/face.ts';
 import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import type { ArgsOf } from '../command.ts';
 import { worldOf } from '../doctor/look.ts';
-import { knownWord, UsageError } from '../errors.ts';
+import { knownWord, UsageError, valueAmong } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle, helpWidth, wrapLines } from '../text.ts';
@@ -28,6 +28,7 @@ export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
   const clean = (text: string): string => sanitize(redactor.text(text));
   const tell = (line: string): void => void io.stderr.write(wrapLines([clean(line)], helpWidth(io.columns)));
   const all = await readTargets({ ...args, client }, looking, io, tell);
+  if (all.length > 0) valueAmong('--only', args.only, [...new Set(all.map(({ name }) => name))]);
   const targets = all.filter(({ name }) => args.only === undefined || name === args.only);
   for (const { env } of targets) secrets.learn(env);
   if (targets.length === 0) throw new UsageError('Nothing is configured that could be drilled: see `unwedge doctor`');

@@ -32,11 +32,13 @@ export function judgeDrill(
   const { text: said = '', ms = 0 } = first ?? {};
   const [isServer, isHook, isBare] = [kind === 'server', kind === 'hook', front === undefined];
   const isAsked = isHook && asks(event);
-  const install = url === undefined ? `unwedge install ${client}` : `unwedge mcp --url ${shellWord(url)}`;
+  const install =
+    url === undefined ? `unwedge install ${client}` : `unwedge mcp --url ${shellWord(url)} as the command of its entry`;
   const open = isAsked && guards !== false && seen.find((each) => each.fault !== 'none' && each.got !== 'declined');
   const isHung = isBare && of('silent')?.got === 'nothing';
   const hangs = isHook ? `: its agent waits ${time(clientMs)} where it hangs` : got('killed');
-  add(isBare && (isHung || !isHook), 'unprotected', `nothing stands before it${hangs}`, install);
+  const unasked = isBare && isServer && url !== undefined ? ', and it was not tried: it is at an address' : hangs;
+  add(isBare && (isHung || !isHook), 'unprotected', `nothing stands before it${unasked}`, install);
   const block = client ? '--on-failure block before its -- (or allow' : '"onFailure": "block" (or "continue"';
   const declared = `${isBare ? `${install}, ` : ''}${block}, if it only watches)`;
   if (open) add(open, 'fails_open', `${open.fault}: what it is asked about is done`, declared);
@@ -44,7 +46,8 @@ export function judgeDrill(
   const slow = `it takes ${time(Math.max(ms, limitMs))}, its client waits ${time(clientMs)}`;
   add(isSlow, 'slow_hook', slow, `"timeout": ${Math.ceil(Math.max(ms, limitMs) / 500)} in its entry`);
   const isRefused = !isHook && (/\bsign(?:ed)? in\b/i.test(said) || classify(said, { wallNow: 0 }).kind === 'auth');
-  const isEndless = isBare && isServer && clientMs === Infinity && !limited.has(client);
+  // What an entry with an address says of limits is not read.
+  const isEndless = isBare && isServer && url === undefined && clientMs === Infinity && !limited.has(client);
   const limit = client === 'claude' ? '"timeout": 300000 in its entry' : '--call-timeout 5m behind unwedge';
   add(isEndless, 'no_limit', `nobody ends a silent call${got('silent')}`, limit);
   const signIn = url === undefined ? 'a new token in its "env"' : `unwedge mcp --sign-in --url ${shellWord(url)}`;

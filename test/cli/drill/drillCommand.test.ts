@@ -28,6 +28,13 @@ describe('unwedge drill, before it starts anything', () => {
     expect((await runHere(['drill', '--effects'], { HOME: home, PATH: '/usr/bin:/bin' })).stderr).toContain('guard');
   });
 
+  it('[E-9] names what there is where --only asks for another', async () => {
+    const HOME = homeWith({ files: { command: 'sh', args: ['-c', 'true'] } });
+    const { code, stderr } = await runHere(['drill', '--only', 'nope', '--yes'], { HOME, PATH: '/bin' });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--only[^]*nope[^]*files/);
+  });
+
   it('[E-9] asks, and starts nothing without a yes', async () => {
     const HOME = homeWith({ files: { command: 'sh', args: ['-c', 'true'] } });
     for (const word of ['', 'n', 'yesterday']) {

@@ -119,8 +119,9 @@ describe('what a drill finds', () => {
     expect(ids({ ...bare, clientMs: 60_000 }, lost)).toEqual(['unprotected']);
     expect(ids({ ...bare, client: 'codex' }, lost)).toEqual(['unprotected']);
     expect(judgeDrill({ ...bare, url: 'https://x.example/mcp', words: [] }, [])[0]?.set).toBe(
-      'unwedge mcp --url https://x.example/mcp',
+      'unwedge mcp --url https://x.example/mcp as the command of its entry',
     );
+    expect(ids({ ...bare, url: 'https://x.example/mcp', words: [] }, [])).toEqual(['unprotected']);
     expect(ids({ ...hook, event: 'PostToolUse' }, [saw('silent', { got: 'nothing' })])).toEqual(['unprotected']);
   });
 
