@@ -38,6 +38,9 @@ export const maxLineBytes = 64 * 1024 * 1024;
 /** Notifications that wait for a server; of more the oldest are dropped. */
 const mostHeld = 100;
 
+/** A space between two words of JSON, and an end of the line to some servers: they would read a message there that nobody here has judged. */
+const innerReturns = /\r(?!\n)/g;
+
 /** Handling of the lines the client writes. */
 export class FromClient {
   readonly #scope: ProxyScope;
@@ -58,8 +61,10 @@ export class FromClient {
   }
 
   /** Takes one line, its end included. */
-  take(line: Buffer): void {
-    const text = line.toString('utf8');
+  take(given: Buffer): void {
+    const written = given.toString('utf8');
+    const text = written.replaceAll(innerReturns, ' ');
+    const line = text === written ? given : Buffer.from(text);
     const message = readMessage(text);
     const { outlet } = this.#scope;
     if (message.kind === 'garbage') {

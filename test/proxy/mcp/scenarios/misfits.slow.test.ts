@@ -35,6 +35,17 @@ describe('a call of a tool that is no ordinary request', () => {
     expect(said).toEqual(['The client sent "tools/call" without an id: it was not passed on']);
   });
 
+  it('[P-11] [P-3] never reaches a server that ends a line at a carriage return, as one of its own', async () => {
+    const proxy = await startProxy({ deny: ['act'] });
+    await proxy.open();
+    const inner = JSON.stringify(call('act', { id: 'inner' }));
+    proxy.raw(`{"jsonrpc":"2.0","id":"outer","method":"custom/x","params":[\r${inner}\r]}\r`);
+    const received = (await proxy.received()).filter((line) => line.includes('smuggled'));
+    expect(received.map((line) => line.trimEnd())).toEqual([
+      `{"jsonrpc":"2.0","id":"outer","method":"custom/x","params":[ ${inner} ]}`,
+    ]);
+  });
+
   it('[P-11] [P-8] never reaches a server of a hub', async () => {
     const hub = await startHub({ one: { deny: ['act'] }, other: {} });
     await hub.open();
