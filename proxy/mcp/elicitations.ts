@@ -26,10 +26,12 @@ export class Elicitations {
   readonly #scope: ProxyScope;
   readonly #calls: () => Iterable<ClientCall>;
   readonly #open = new Set<Question>();
+  /** The calls of which one has it asked, of each that is open. */
+  readonly #askedFor = new Map<Elicitation, readonly ClientCall[]>();
   #clientAsks = true;
   #timer: Timer | undefined = undefined;
 
-  /** @param calls - the requests of the client that have no answer. */
+  /** @param calls - the requests of the client whose work goes on. */
   constructor(scope: ProxyScope, calls: () => Iterable<ClientCall>) {
     this.#scope = scope;
     this.#calls = calls;
@@ -57,8 +59,10 @@ export class Elicitations {
   }
 
   /** Asks people, and answers the server in their place. Never rejects. @param ended - told once nobody waits for it any more. */
-  async ask({ serverId, params, over }: Elicitation, ended: () => void): Promise<void> {
+  async ask(elicitation: Elicitation, ended: () => void): Promise<void> {
+    const { serverId, params, over } = elicitation;
     const { runtime, name, session, wire } = this.#scope;
+    this.#askedFor.set(elicitation, this.#toolCalls());
     let question: Question | undefined;
     const asked = await runtime.inbox?.ask({
       ...elicitationAsking(name, params),
@@ -70,12 +74,25 @@ export class Elicitations {
       },
     });
     if (question !== undefined) this.#open.delete(question);
+    this.#askedFor.delete(elicitation);
     ended();
+    if (over.signal.reason === callEnded) wire?.relay.write(rpcLine({ id: serverId, result: { action: 'cancel' } }));
     if (asked === undefined || asked.end === 'withdrawn' || asked.end === 'left') return;
-    const calls = [...this.#calls()].filter(({ tool }) => tool !== undefined);
+    const calls = this.#toolCalls();
     // Of several calls nobody knows which one it was asked for.
     if (calls.length === 1) for (const call of calls) call.asked = asked.text;
     wire?.relay.write(rpcLine({ id: serverId, result: elicitationResult(asked, params) }));
+  }
+
+  /** A call may have ended: a question whose calls have all ended is withdrawn. */
+  readonly check = (): void => {
+    const calls = new Set(this.#calls());
+    for (const [{ over }, askedFor] of this.#askedFor)
+      if (askedFor.length > 0 && !askedFor.some((call) => calls.has(call))) over.abort(callEnded);
+  };
+
+  #toolCalls(): readonly ClientCall[] {
+    return [...this.#calls()].filter(({ tool }) => tool !== undefined);
   }
 
   stop(): void {
@@ -86,6 +103,7 @@ export class Elicitations {
   readonly #beat = (): void => {
     const { clock, outlet } = this.#scope;
     clock.clearTimeout(this.#timer);
+    this.check();
     const [first] = this.#open;
     if (first === undefined) return;
     for (const call of this.#calls()) {
@@ -96,3 +114,6 @@ export class Elicitations {
     this.#timer = clock.setTimeout(this.#beat, beatMs);
   };
 }
+
+/** Why a question is withdrawn: nobody waits for what it was asked for. */
+const callEnded = 'its call has ended';

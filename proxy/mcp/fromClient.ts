@@ -178,9 +178,10 @@ export class FromClient {
   #cancelled(requestId: unknown, reason: unknown, line: Uint8Array, text: string): void {
     const key = idKey(requestId);
     if (key === undefined) return;
-    const { controlRequests, calls } = this.#to;
+    const { controlRequests, calls, elicitations } = this.#to;
     const aside = controlRequests.cancel(key);
     const question: Question | undefined = aside.mine ? aside.question : calls.cancel(key, reason);
+    elicitations.check();
     if (question === undefined) return;
     const { wireId, id } = question;
     this.#scope.wire?.write(wireId === id ? line : withRequestId(text, wireId));

@@ -108,7 +108,7 @@ export class McpProxy implements Part {
     this.#scope = scope;
     this.#announcements = new Announcements(scope);
     this.#repetition = new Repetition(scope, around.client);
-    const elicitations = new Elicitations(scope, () => this.#calls.all());
+    const elicitations = new Elicitations(scope, () => [...this.#calls.all(), ...this.path.keptInputs]);
     const requests = new ServerRequests(scope, elicitations);
     const controlRequests = new ControlRequests(scope);
     const tools = new ToolView(scope, () => tellChanges(scope, controlRequests, ['tools/list']));

@@ -86,6 +86,14 @@ describe('an elicitation behind a proxy with an inbox', () => {
     expect(answered(await read.call)).toEqual({ action: 'cancel' });
   });
 
+  it('[G-17] is withdrawn with the call that it was asked for, and the server hears that', async () => {
+    const proxy = await startAsking();
+    await proxy.question();
+    proxy.notify('notifications/cancelled', { requestId: 't3', reason: 'a person did' });
+    await expect.poll(async () => (await proxy.runtime.inbox?.open())?.length).toBe(0);
+    await expect.poll(async () => (await proxy.received()).join()).toContain('"result":{"action":"cancel"}');
+  });
+
   it('[G-17] is withdrawn when its client leaves', async () => {
     const proxy = await startAsking();
     await proxy.question();
