@@ -5,7 +5,16 @@ import { onTestFinished } from 'vitest';
 import { deferred, type Deferred } from './deferred.ts';
 
 /** What the token endpoint does with one request; `hold` waits for `release`. */
-export type TokenFault = 'oauth_503' | 'html_503' | 'reset' | 'hold' | 'invalid_client' | 'lost_answer' | 'no_headers';
+export type TokenFault =
+  | 'oauth_503'
+  | 'html_503'
+  | 'html_200'
+  | 'no_token'
+  | 'reset'
+  | 'hold'
+  | 'invalid_client'
+  | 'lost_answer'
+  | 'no_headers';
 
 /** Takes parts of its metadata away, or puts others in their place. */
 export interface AuthorizationServerOptions {
@@ -171,6 +180,8 @@ export class AuthorizationServer {
 
   async #token(asked: URLSearchParams, response: ServerResponse, fault: TokenFault | undefined): Promise<void> {
     if (fault === 'hold') await this.#held.promise;
+    if (fault === 'html_200') return void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>');
+    if (fault === 'no_token') return json(response, 200, { token_type: 'Bearer' });
     if (fault === 'oauth_503') return json(response, 503, { error: 'temporarily_unavailable' });
     if (fault === 'html_503') return void response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Busy</h1>');
     if (fault === 'reset') return void response.socket?.resetAndDestroy();

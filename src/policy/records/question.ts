@@ -121,6 +121,8 @@ export function answerable(found: readonly Question[], given: string, answer: Pe
     return notDone(`More than one question begins with ${given}: give more of its id.`, 'unknown');
   // Who comes too late is to hear of that, whatever the form.
   if (question.state !== 'open' && !mayTakeBack(question, answer)) return notDone(questionText(question));
+  if (question.source === 'sign_in' && answer.decision === 'accept')
+    return notDone(`The question ${question.id} is a sign-in: its code is entered on its page, or it is declined.`);
   const wanted = answer.decision === 'accept' ? unfit(question.form, answer.value) : undefined;
   if (wanted === undefined) return question;
   return notDone(`The question ${question.id} takes ${wanted}, or to be declined.`, 'unfit');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { answerable, type Question } from '../../../src/policy/records/question.ts';
 import { unfit } from '../../../src/policy/records/formFit.ts';
 
 const text = (more: object) => ({ type: 'string', ...more });
@@ -36,5 +37,27 @@ describe('an answer of fields', () => {
     expect(unfit({ is: 'fields', schema }, { f: 'x', extra: 1 })).toBe('no field extra');
     expect(unfit({ is: 'fields', schema: { ...schema, additionalProperties: true } }, { extra: 1 })).toBeUndefined();
     expect(unfit({ is: 'fields', schema: {} }, { extra: 1 })).toBeUndefined();
+  });
+});
+
+describe('a sign-in in the inbox', () => {
+  it('[P-4] may be declined there, and says that its code is entered elsewhere', () => {
+    const question: Question = {
+      id: 'aa',
+      place: 'p',
+      waiter: 'w',
+      source: 'sign_in',
+      asker: 'host',
+      what: 'sign in',
+      form: { is: 'decision' },
+      askedAt: 0,
+      deadlineAt: 1,
+      state: 'open',
+    };
+    expect(answerable([question], 'aa', { decision: 'accept', way: 'command' })).toMatchObject({
+      ok: false,
+      text: 'The question aa is a sign-in: its code is entered on its page, or it is declined.',
+    });
+    expect(answerable([question], 'aa', { decision: 'decline', way: 'command' })).toBe(question);
   });
 });

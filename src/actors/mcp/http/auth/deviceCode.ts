@@ -13,6 +13,8 @@ const usualMs = 5000;
 /** Longest interval after failures, and longest life of a code, in ms. */
 const longestMs = 60_000;
 const longestLifeMs = 60 * 60_000;
+/** Life of a code where the server does not name it, as it must (RFC 8628, 3.2), in ms. */
+const usualLifeMs = 15 * 60_000;
 
 /** A code that a person enters on a device with a browser. */
 export interface DeviceCode {
@@ -78,7 +80,7 @@ async function askCode({ file, client: given, scope: wanted }: DeviceSignIn, tal
   const { device_code: deviceCode, user_code: code, verification_uri: address, expires_in: life } = answer;
   const { verification_uri_complete: whole, interval } = answer;
   if (typeof deviceCode !== 'string' || typeof code !== 'string' || !isPage(address)) throw new Error('no code');
-  const lifeMs = Math.min(longestLifeMs, 1000 * (Number(life) || 0));
+  const lifeMs = Math.min(longestLifeMs, Number(life) > 0 ? 1000 * Number(life) : usualLifeMs);
   return {
     ...{ issuer: { ...found.issuer, client }, scope, deviceCode },
     intervalMs: Number(interval) > 0 ? Math.max(1000, 1000 * Number(interval)) : usualMs,
@@ -107,9 +109,12 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
     } catch (error) {
       const refusal = talk.refusal(error);
       if (refusal === 'slow_down') waitMs += usualMs;
-      else if (refusal === undefined)
-        waitMs = Math.min(longestMs, Math.max(2 * waitMs, talk.failure(error).retryAfterMs ?? 0));
-      else if (refusal !== 'authorization_pending')
+      else if (refusal === undefined) {
+        const { kind, status, message, retryAfterMs = 0 } = talk.failure(error);
+        // It granted something, which is no token: no other answer follows.
+        if (kind === 'auth' && status === undefined) throw refused(message);
+        waitMs = Math.min(longestMs, Math.max(2 * waitMs, retryAfterMs));
+      } else if (refusal !== 'authorization_pending')
         throw refused(ends[refusal] ?? `The authorization server refused: ${refusal.slice(0, 50)}`);
     } finally {
       talk.end();

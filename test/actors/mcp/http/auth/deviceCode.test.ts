@@ -85,6 +85,23 @@ describe('a sign-in by a device code', () => {
     expect(giver.tokenRequests).toHaveLength(1);
   });
 
+  it.each(['html_200', 'no_token'] as const)(
+    '[P-4] ends at an answer without a token, and says so: %s',
+    async (fault) => {
+      const { end, asked, giver } = await startAsking();
+      giver.faults.push(fault);
+      await asked(5 * second, 1);
+      expect(await end).toEqual({ ok: false, message: 'The authorization server gave no valid answer' });
+    },
+  );
+
+  it.each([undefined, 'soon', -1])('[P-4] takes a code for good for 15 min where its life is %j', async (life) => {
+    const { over, shown, clock } = await startAsking({ device: { expires_in: life } });
+    await waiting(clock);
+    expect(shown).toMatchObject([{ lifeMs: 900_000 }]);
+    over.abort();
+  });
+
   it('[P-4] goes on after trouble of the server, and asks less often', async () => {
     const { end, asked, quiet, giver } = await startAsking();
     giver.faults.push('oauth_503', 'reset');
