@@ -98,7 +98,8 @@ function createActs(answers: GoodAnswers, write: (text: string) => void, lost: (
 
   const message = (content: object): void => write(`${JSON.stringify({ jsonrpc: '2.0', ...content })}\n`);
   const send = ({ id }: ClientMessage, answer: Answer): void => {
-    if (id !== undefined) message({ ...answer, id });
+    // An answer of a real server has an id of its own.
+    if (id !== undefined) message(Object.assign({ id }, answer, { id }));
   };
   const progress = ({ params }: ClientMessage, count: number): void => {
     const progressToken = progressTokenOf(params);
