@@ -80,6 +80,7 @@ export class ProxyScope {
     const { maxResult } = this.session === undefined ? {} : settings;
     const results = maxResult === undefined ? undefined : new LargeResults(runtime, settings.name, maxResult);
     this.owner = voice.client?.owner ?? this.session ?? '';
+    void runtime.results.sweepGone();
     this.told = new ToldResults({ results, owner: this.owner, record, outlet });
     const { handshakes: shelf } = voice;
     // Several clients that nobody tells apart have shaken hands in ways of their own.

@@ -17,6 +17,8 @@ export class ToldResults {
   readonly #parts: ToldResultsParts;
   /** The server has a tool of that name itself, and so cuts its results. */
   #isOfServer = false;
+  /** It is noted that they end with this process. */
+  #isNoted = false;
 
   constructor(parts: ToldResultsParts) {
     this.#parts = parts;
@@ -36,6 +38,8 @@ export class ToldResults {
     if (this.#isOfServer) return line;
     const own = method === 'tasks/get' ? mcp.fieldsOf(result['result']) : result;
     const told = results.told(own, owner, tool, chars);
+    if (told !== own && !this.#isNoted) void results.endsWithProcess(owner);
+    this.#isNoted ||= told !== own;
     return told === own ? line : resultAnswer(id, method === 'tasks/get' ? { ...result, result: told } : told);
   }
 

@@ -28,6 +28,15 @@ export async function asTheyStand(questions: readonly Question[]): Promise<reado
   });
 }
 
+/** Names waiters whose process is gone. Never rejects. */
+export async function goneOf(waiters: readonly string[]): Promise<readonly string[]> {
+  const world = await see(waiters.flatMap((waiter) => askerIn(waiter)?.[2] ?? []));
+  return waiters.filter((waiter) => {
+    const [, host, pid = 0, start = ''] = askerIn(waiter) ?? [];
+    return host === hostname() && judge(world, { pid, start }) === 'dead';
+  });
+}
+
 const see = async (pids: readonly number[]): Promise<ProcessWorld> => seeNow(pids) ?? (await seeWorld());
 
 function askerIn(waiter: string): Asker | undefined {

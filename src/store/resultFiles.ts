@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '../actors/process/makeDirectory.ts';
+import { goneOf, newWaiter } from './askers.ts';
 
 /** Bounds on what is kept: age in ms, results, bytes of all; of more the oldest go. */
 const [keptMs, mostFiles, mostBytes] = [24 * 3_600_000, 500, 1_000_000_000];
@@ -33,6 +34,26 @@ export class ResultFiles {
     return handle;
   }
 
+  /** Has what is kept of an owner end with this process, by a note of that beside it. Never rejects. */
+  async endsWithProcess(owner: string): Promise<void> {
+    const note = await newWaiter(false);
+    // It may have left meanwhile.
+    if (!this.#names().some((name) => name.startsWith(markOf(owner)))) return;
+    quietly(() => fs.writeFileSync(join(this.#directory, markOf(owner) + noteName), note, { mode: 0o600 }));
+  }
+
+  /** Erases what is kept of owners whose process is gone. Never rejects. */
+  async sweepGone(): Promise<void> {
+    const notes = this.#names().filter((name) => name.endsWith(noteName));
+    if (notes.length === 0) return;
+    const said = notes.map((name) => quietly(() => fs.readFileSync(join(this.#directory, name), 'utf8')) ?? '');
+    const gone = new Set(await goneOf(said));
+    const marks = notes.flatMap((name, index) =>
+      gone.has(said[index] ?? '') ? [name.slice(0, -noteName.length)] : [],
+    );
+    for (const name of this.#names()) if (marks.some((mark) => name.startsWith(mark))) this.#erase(name);
+  }
+
   /** Reads a part of a result; undefined where the owner has none of that handle. */
   read(owner: string, handle: string, from: number, bytes: number) {
     if (!/^[\w-]{24}$/.test(handle)) return undefined;
@@ -58,6 +79,7 @@ export class ResultFiles {
   /** Erases what is too old, and the oldest of what is too much. */
   sweep(): void {
     const files = this.#names().flatMap((name) => {
+      if (name.endsWith(noteName)) return [];
       const stat = fs.statSync(join(this.#directory, name), { throwIfNoEntry: false });
       return stat === undefined ? [] : [{ name, size: stat.size, at: stat.mtimeMs }];
     });
@@ -76,6 +98,9 @@ export class ResultFiles {
     quietly(() => fs.rmSync(join(this.#directory, name), { force: true }));
   }
 }
+
+/** Ends the name of the note that says which process an owner ends with. */
+const noteName = 'process';
 
 /** Begins the names of the files of an owner. */
 const markOf = (owner: string): string => `${createHash('sha256').update(owner).digest('hex').slice(0, 32)}-`;

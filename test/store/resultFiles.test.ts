@@ -97,4 +97,27 @@ describe('the files of large results', () => {
     expect(resultsDirectory(':memory:', env)).toBe('/state/unwedge/results');
     expect(resultsDirectory('postgres://db/agents', env)).toBe('/state/unwedge/results');
   });
+
+  it('[P-12] end with the process of their owner, however that ended', async () => {
+    const { directory, files, names, text } = startFiles();
+    const [gone, lives, lasts] = ['gone', 'lives', 'lasts'].map((owner) => files.keep(owner, Buffer.from(owner)));
+    await files.endsWithProcess('lives');
+    await files.endsWithProcess('gone');
+    const note = names().find(
+      (name) =>
+        name.startsWith(
+          names()
+            .find((each) => each.endsWith(gone ?? ''))
+            ?.slice(0, 33) ?? '',
+        ) && name.endsWith('process'),
+    );
+    const said = JSON.parse(readFileSync(join(directory, note ?? ''), 'utf8')) as unknown[];
+    writeFileSync(join(directory, note ?? ''), JSON.stringify(said.with(3, 'earlier@boot@ns')));
+    await files.sweepGone();
+    expect(text('gone', gone ?? '')).toBeUndefined();
+    expect([text('lives', lives ?? ''), text('lasts', lasts ?? '')]).toEqual(['lives', 'lasts']);
+    expect(names()).toHaveLength(3);
+    files.forget('lives');
+    expect(names()).toHaveLength(1);
+  });
 });

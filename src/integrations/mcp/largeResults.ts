@@ -30,6 +30,9 @@ export class LargeResults {
     }
   }
 
+  /** Has what is kept of an owner end with this process. */
+  endsWithProcess = (owner: string): Promise<void> => this.#runtime.results.endsWithProcess(owner);
+
   /** Answers a call of the tool that reads on. @param params - of the call. */
   read(params: McpParams, owner: string) {
     const { handle, from = 0, bytes = this.limit } = fieldsOf(params['arguments']);
