@@ -186,7 +186,7 @@ export class ClientCall implements Asker {
     // A second server begins to count anew; what the client sees must not go back.
     const isNews = typeof progress !== 'number' || progress > this.#progress;
     if (typeof progress === 'number' && isNews) this.#progress = progress;
-    return isNews && !this.delivered;
+    return isNews && (this.asTask || !this.delivered);
   }
 }
 
