@@ -3,7 +3,15 @@ import { writeSync } from 'node:fs';
 // Loaded before everything else, and loads nothing: what it tells of is that something could not be loaded.
 
 /** Exit codes of commands for an error of ours, where that is not 1. */
-const codes: Readonly<Record<string, number>> = { acp: 2, agent: 125, doctor: 2, drill: 2, mcp: 2, repair: 2, run: 125 };
+const codes: Readonly<Record<string, number>> = {
+  acp: 2,
+  agent: 125,
+  doctor: 2,
+  drill: 2,
+  mcp: 2,
+  repair: 2,
+  run: 125,
+};
 
 /** The exit code of a command whose program could not be loaded. */
 export const unloadedCode = (command: string | undefined): number =>
