@@ -4,7 +4,7 @@ import { canBlock } from '../../src/protocol/face.ts';
 import { rows, type Target } from './rows.ts';
 import type { Observation } from './run.ts';
 
-/** What did not hold, or could not, and what to set: an option with its value, or a command. */
+/** Finding of a drill: a promise that did not hold, or could not, and the option with its value, or the command, that mends it. */
 export type DrillFinding = { readonly id: string; readonly summary: string; readonly set: string };
 
 /** Clients that end a call by themselves, whatever their entry says. */
@@ -46,7 +46,7 @@ export function judgeDrill(
   const slow = `it takes ${time(Math.max(ms, limitMs))}, its client waits ${time(clientMs)}`;
   add(isSlow, 'slow_hook', slow, `"timeout": ${Math.ceil(Math.max(ms, limitMs) / 500)} in its entry`);
   const isRefused = !isHook && (/\bsign(?:ed)? in\b/i.test(said) || classify(said, { wallNow: 0 }).kind === 'auth');
-  // What an entry with an address says of limits is not read.
+  // Limits in an entry with an address are not read.
   const isEndless = isBare && isServer && url === undefined && clientMs === Infinity && !limited.has(client);
   const limit = client === 'claude' ? '"timeout": 300000 in its entry' : '--call-timeout 5m behind unwedge';
   add(isEndless, 'no_limit', `nobody ends a silent call${got('silent')}`, limit);

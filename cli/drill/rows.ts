@@ -6,7 +6,7 @@ import type { McpFault, ModelAnswer } from '../../testing/index.ts';
 export interface Target {
   readonly kind: EntryKind;
   readonly name: string;
-  /** Who has it configured; `client`: as `install` calls that. */
+  /** Owner of the entry, as people call it; `client`: as `install` calls that. */
   readonly owner: string;
   readonly client?: AgentName | undefined;
   readonly file: string;
@@ -18,21 +18,21 @@ export interface Target {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly event?: string | undefined;
-  /** Whether a hook that fails declines; undefined: nobody has said. */
+  /** True where a hook that fails declines; undefined: nobody has said. */
   readonly guards?: boolean | undefined;
   /** Time that its client waits; undefined: that says nothing. */
   readonly clientMs?: number | undefined;
-  /** Of a server the longest that a call takes behind unwedge, else the limit that ends it. */
+  /** Limit that ends it, in ms; for a server the longest that a call takes behind unwedge. */
   readonly limitMs?: number | undefined;
   /** Tools that were declared to change nothing. */
   readonly reads: readonly string[] | 'all';
-  /** When a kept sign-in ends that nothing renews, since the epoch. */
+  /** Wall time at which a kept sign-in ends that nothing renews, in ms since the epoch. */
   readonly signInEnds?: number | undefined;
-  /** Of a configuration of ours, for its copy. */
+  /** Policies of a configuration of ours, for its copy. */
   readonly policies?: object | undefined;
 }
 
-/** What an agent, or the client of a hook, got. */
+/** End of a call as an agent, or the client of a hook, saw it. */
 export type Got = 'answer' | 'error' | 'nothing' | 'declined' | 'allowed';
 
 /**

@@ -11,10 +11,10 @@ import { ownLauncher } from '../install/ownLauncher.ts';
 import { counted } from '../text.ts';
 import type { Got, Row, Target } from './rows.ts';
 
-/** What its client was told, or made of it, and whether the next worked. */
+/** Answer as its client was told it, or made of it, and whether the next call worked. */
 type Seen = { readonly got: Got; readonly text: string; readonly ms: number; readonly goesOn?: boolean };
 
-/** What one fault came to; `stays` where it outlived its stdin, `asked` how often an agent asked its model. */
+/** Outcome of one fault; `stays` where it outlived its stdin, `asked` how often an agent asked its model. */
 export type Observation = Required<Seen> & { fault: string; left: Left; stays: boolean; asked?: number | undefined };
 type Left = { readonly processes: number; readonly files: number };
 
@@ -129,7 +129,7 @@ async function askServer({ talk, started, target: { reads }, limitMs, effects }:
   return { ...first, goesOn };
 }
 
-/** What its client makes of a reply. */
+/** Reads a reply as its client does. */
 function told({ ms, result, error, isClosed, isLate }: TimedReply, started: StartedAgent): Seen {
   const { isError, content } = (result ?? {}) as { isError?: boolean; content?: { text?: string }[] };
   if (isLate) return { got: 'nothing', text: 'nothing', ms };

@@ -57,7 +57,7 @@ export async function readTargets(asked: Asked, world: DoctorWorld, io: Io, tell
   return targets;
 }
 
-/** What the options of the command of ours say. @throws {@link UsageError} that says what is wrong with them. */
+/** Reads the options of the command of ours. @throws {@link UsageError} that says what is wrong with them. */
 async function saidBy({ name, front, policies: copied }: Partial<Target>, io: Io): Promise<Partial<Target>> {
   const { verb, options = [] } = front ?? {};
   if (verb === 'acp') return { limitMs: read(acpOptions, options)['tool-timeout'] ?? 3_600_000 };
@@ -88,7 +88,7 @@ async function policiesOf(config: string | undefined, io: Io): Promise<PoliciesO
   return config === undefined ? {} : ((await wholeConfig(config, io, servedKeys)).policies ?? {});
 }
 
-/** What `unwedge serve` would serve. */
+/** Lists what `unwedge serve` would serve. */
 async function servedTargets(config: string, { cwd: here }: DoctorWorld, io: Io): Promise<Target[]> {
   const { servers, agents: served, hooks, file } = await whatIsServed({ config, servers: undefined }, io.env);
   const policies = await policiesOf(config, io);

@@ -41,5 +41,8 @@ const see = async (pids: readonly number[]): Promise<ProcessWorld> => seeNow(pid
 
 function askerIn(waiter: string): Asker | undefined {
   const value = fromJson(waiter)?.value;
-  return Array.isArray(value) ? (value as unknown as Asker) : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const [id, host, pid, start] = value as readonly unknown[];
+  const isOne = typeof id === 'string' && typeof host === 'string' && typeof start === 'string';
+  return isOne && typeof pid === 'number' ? [id, host, pid, start] : undefined;
 }
