@@ -58,14 +58,18 @@ interface Wrapper {
 async function startAsking({ words, input, endsInput = false }: Wrapper) {
   const home = makeHome();
   const env = { ...(home.env as Record<string, string>), UNWEDGE_DB: join(home.directory, 'asked.sqlite') };
-  const child: ChildProcess = spawn(process.execPath, [main, ...words], { env, stdio: ['pipe', 'ignore', 'ignore'] });
+  const child: ChildProcess = spawn(process.execPath, [main, ...words], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  let said = '';
+  child.stdout?.on('data', (chunk) => (said += String(chunk)));
   onTestFinished(() => void child.kill('SIGKILL'));
   const open = async () =>
     JSON.parse((await runBuilt(['inbox', '--json'], env)).stdout || '[]') as { readonly id: string }[];
-  // One at a time: an agent answers in order, and a session is made before it is spoken to.
+  // One at a time: an agent answers in order, and a session is made before it is spoken to. The last waits for the person.
   for (const message of input) {
     child.stdin?.write(`${JSON.stringify(message)}\n`);
-    if (!endsInput) await new Promise((resolve) => setTimeout(resolve, 1000));
+    const isAnswered = 'id' in message && message !== input.at(-1);
+    if (isAnswered)
+      await expect.poll(() => said, { timeout: 20_000 }).toMatch(new RegExp(`"id":${String(message.id)}\\b`));
   }
   if (endsInput) child.stdin?.end();
   await expect.poll(open, { timeout: 20_000 }).toHaveLength(1);
