@@ -49,6 +49,14 @@ describe.skipIf(!hasSqlite)('unwedge without a command', () => {
     expect(next(text)).toBe('unwedge status');
   });
 
+  it('[L-8] leads to the status first where something on record needs a look', async () => {
+    const facts = Array.from({ length: 30 }, (_, call) => failed(call, { at: Date.now() }));
+    const HOME = homeWith({ kb: { command: 'sh' } });
+    const text = await said({ HOME, UNWEDGE_DB: await databaseWith(...facts) });
+    expect(text).toMatch(/1\s+matter\s+to\s+look\s+at/);
+    expect(next(text)).toBe('unwedge status');
+  });
+
   it('[L-8] leads to the doctor where the record cannot be read', async () => {
     const home = homeWith();
     const db = join(home, 'record');
