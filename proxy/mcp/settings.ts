@@ -34,7 +34,7 @@ import {
   maxResultKey,
   resolvePolicy,
   toolLimits,
-  toolRuleKeys,
+  toolAccessKeys,
   whenAliveChoices,
 } from '../../src/policy/face.ts';
 import { limitsOf, passingLimits, repeatRule, spinningKey } from '../../src/policy/spinning/face.ts';
@@ -104,7 +104,7 @@ const proxyKeys = {
   spinning: spinningKey,
   /** Limit on a call as a whole, in ms above 0. @defaultValue 5 min an attempt, 6 min in all */
   overallMs: duration(),
-  ...toolRuleKeys,
+  ...toolAccessKeys,
   /** By tool or pattern: limit on its calls as a whole and on each attempt, in ms above 0; `idleMs` holds as before. @defaultValue {} */
   toolMs: byName(duration(), { given: {} as Readonly<Record<string, Duration>>, default: {} }),
   /**

@@ -29,6 +29,6 @@ export type { ReconcileLimits, ReconcileOptions, Verdict } from './reconcileRule
 export type { AskingRule, ReconcileLog, Reconciler } from './reconciler.ts';
 export type { Retention } from './retention.ts';
 export { RetryBudget } from './retryBudget.ts';
-export { type Tools, toolLimits, toolRuleKeys } from './toolOptions.ts';
+export { type Tools, toolLimits, toolAccessKeys } from './toolOptions.ts';
 export { ToolRules } from './toolRules.ts';
 export { ByPattern } from './byPattern.ts';

@@ -22,8 +22,8 @@ import { ByPattern } from './byPattern.ts';
 import {
   readTools,
   type ToolOptions,
-  type ToolRuleOptions,
-  toolRuleKeys,
+  type ToolAccessOptions,
+  toolAccessKeys,
   type ToolSettings,
   toolsKey,
 } from './toolOptions.ts';
@@ -52,7 +52,6 @@ const ownIntegrationKeys = {
    * `longRunningMs` there.
    */
   tools: toolsKey,
-  ...toolRuleKeys,
   /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue as declared */
   reconcile: reconcileKey,
   /** Fate of a silent call of an MCP server while it answers a ping. @defaultValue as declared */
@@ -73,10 +72,10 @@ const ownIntegrationKeys = {
   spinning: spinningKey,
 };
 
-const integrationKeys = { ...policyKeys, ...ownIntegrationKeys };
+const integrationKeys = { ...policyKeys, ...toolAccessKeys, ...ownIntegrationKeys };
 
 /** Settings of one integration: they win over what the code that declares the integration says. */
-export interface IntegrationSettings extends PolicyInput, Given<typeof ownIntegrationKeys> {}
+export interface IntegrationSettings extends PolicyInput, ToolAccessOptions, Given<typeof ownIntegrationKeys> {}
 
 /** Policies by name, and what holds for single integrations. */
 export const policiesKeys = {
@@ -200,7 +199,7 @@ export function policiesFrom(read: GivenValues<typeof policiesKeys>) {
       };
     },
     /** Gives what is configured of which tools an integration has. */
-    toolRulesOf: (integration: string): ToolRuleOptions => configured.get(integration) ?? {},
+    toolRulesOf: (integration: string): ToolAccessOptions => configured.get(integration) ?? {},
     /** Picks the rule that finds out what became of a lost call, where its tool does not say, of what the code says and what is configured. */
     reconcileOf: (integration: string, declared: ReconcileOptions | undefined) =>
       configured.get(integration)?.reconcile ?? declared,

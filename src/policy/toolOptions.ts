@@ -75,7 +75,7 @@ const patterns = (help: string, usually: string) =>
   list(text(), { expected: 'an array of names or patterns', help, usually });
 
 /** Options on which tools of an MCP server there are for who calls it. */
-export const toolRuleKeys = {
+export const toolAccessKeys = {
   /** Names or patterns: no other tool is listed, or may be called. @defaultValue all are */
   allow: patterns(
     'Of an MCP server: the tools that are listed and may be called, by names or patterns.',
@@ -93,8 +93,8 @@ export const toolRuleKeys = {
   }),
 };
 
-/** Which tools there are, as one place says it. */
-export type ToolRuleOptions = Given<typeof toolRuleKeys>;
+/** Rules on which tools of an MCP server there are, as one place has them. */
+export interface ToolAccessOptions extends Given<typeof toolAccessKeys> {}
 
 /** Options of a tool. */
 export interface ToolOptions extends Given<typeof toolKeys> {}

@@ -1,6 +1,6 @@
 import type { FailureFacts } from './failures/failure.ts';
 import { globFits } from './text/glob.ts';
-import type { ToolRuleOptions, ToolSettings } from './toolOptions.ts';
+import type { ToolAccessOptions, ToolSettings } from './toolOptions.ts';
 
 /** Settings of tools by names and patterns. */
 export interface ToolTable {
@@ -31,7 +31,7 @@ const mostTold = 1000;
  */
 export class ToolRules {
   readonly #server: string;
-  readonly #places: readonly ToolRuleOptions[];
+  readonly #places: readonly ToolAccessOptions[];
   readonly #tools: ToolTable;
   readonly #renamings: readonly Renaming[];
   /** Own names by those in the list that was given last. */
@@ -41,7 +41,7 @@ export class ToolRules {
   readonly isEmpty: boolean;
 
   /** @throws RangeError for a new name that is none, or that two tools would have. */
-  constructor(server: string, places: readonly ToolRuleOptions[], tools: ToolTable) {
+  constructor(server: string, places: readonly ToolAccessOptions[], tools: ToolTable) {
     const written = [...tools.entries()];
     this.#server = server;
     this.#places = places;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { checkPolicies } from '../../src/policy/policies.ts';
 import { globFits } from '../../src/policy/text/glob.ts';
-import type { ToolOptions, ToolRuleOptions } from '../../src/policy/toolOptions.ts';
+import type { ToolOptions, ToolAccessOptions } from '../../src/policy/toolOptions.ts';
 import { ToolRules } from '../../src/policy/toolRules.ts';
 
 type ToolsByName = Readonly<Record<string, ToolOptions>>;
 
-const rulesOf = (places: readonly ToolRuleOptions[], tools: ToolsByName = {}): ToolRules =>
+const rulesOf = (places: readonly ToolAccessOptions[], tools: ToolsByName = {}): ToolRules =>
   new ToolRules('files', places, checkPolicies({}).toolsOf('files', tools));
 
 /** How tools are listed, in the order of the server; `said` gets what is told. */

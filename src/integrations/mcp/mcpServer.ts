@@ -11,7 +11,7 @@ import { createHangWatch } from '../../actors/mcp/hangWatch.ts';
 import { toolResult } from '../../actors/mcp/mcpCall.ts';
 import { createToolList, type ToolChanges, type ToolList } from '../../actors/mcp/mcpTools.ts';
 import { reconcileKey } from '../../policy/reconcileRule.ts';
-import { toolLimits, toolRuleKeys, type Tools, toolsKey } from '../../policy/toolOptions.ts';
+import { type ToolAccessOptions, toolAccessKeys, toolLimits, type Tools, toolsKey } from '../../policy/toolOptions.ts';
 import type { ToolRules } from '../../policy/toolRules.ts';
 import type { McpRequestContext } from '../../actors/mcp/mcpClient.ts';
 import type { Incarnations } from '../../calls/callPathOptions.ts';
@@ -63,14 +63,13 @@ export type AnyMcpOptions = McpIntegrationOptions | RemoteMcpOptions | Transport
 /** Time for which calls are kept, in ms, where nobody says. */
 export const mcpKeepMs = 600_000;
 
-const callingKeys = {
+const ownCallingKeys = {
   /** @defaultValue preset `mcp` */
   policy: policyKey,
   /** Effect of its calls on the world, where a tool does not say. @defaultValue unspecified */
   effect: choice(effects),
   /** Per tool, by the name that its server gives it or a pattern (`read_*`): effect, limits, reconcile rule, the name and description that it is listed with. */
   tools: toolsKey,
-  ...toolRuleKeys,
   /** Rule that finds out what became of a call whose answer was lost, where its tool has no rule of its own. @defaultValue nobody asks */
   reconcile: reconcileKey,
   /**
@@ -98,8 +97,10 @@ const callingKeys = {
   tasks: choice(taskChoices, { given: {} as TaskChoice, default: 'required' }),
 };
 
+const callingKeys = { ...toolAccessKeys, ...ownCallingKeys };
+
 /** Options of any MCP server, wherever it is. */
-interface McpCallingOptions extends Given<typeof callingKeys> {}
+interface McpCallingOptions extends ToolAccessOptions, Given<typeof ownCallingKeys> {}
 
 /** The options of an MCP server that is run as a process. */
 const mcpKeys = { ...mcpServerKeys, ...callingKeys };
