@@ -4,6 +4,7 @@ import { isPostgresUrl } from '../src/policy/text/face.ts';
 import { databasePlace } from './databasePath.ts';
 import { shortened } from './doctor/doctorCommand.ts';
 import type { ToldFinding } from './doctor/finding.ts';
+import { ownCommand } from './doctor/installation.ts';
 import { look, worldOf } from './doctor/look.ts';
 import type { Io } from './io.ts';
 import { lookAround, type StatusView } from './lookAround.ts';
@@ -27,6 +28,7 @@ export async function hereText(io: Io): Promise<string> {
     ...(view === undefined ? [] : [typeof view === 'string' ? view : recordText(view)]),
   ];
   const { command, why } = nextOf(findings, view);
+  const own = ownCommand(world);
   const here = lines.length === 0 ? ['no client has servers, hooks or agents, and nothing is on record'] : lines;
   const purpose = 'unwedge keeps agent gateways unstuck: every call ends, the session goes on, nothing is left behind.';
   return wrapLines(
@@ -36,10 +38,10 @@ export async function hereText(io: Io): Promise<string> {
       'Here:',
       ...here.map((line) => `  ${shortened(sanitize(line), world.home)}`),
       '',
-      `Next: ${command}`,
+      `Next: ${command.replace(/^unwedge/, own)}`,
       `  ${why}`,
       '',
-      'All commands: unwedge --help',
+      `All commands: ${own} --help`,
     ],
     width,
   );

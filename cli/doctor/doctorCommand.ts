@@ -7,6 +7,7 @@ import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle, helpWidth, nextLines, type Style } from '../text.ts';
 import { databaseOfConfiguration } from './configuration.ts';
 import { type DoctorWorld, type Finding, type FindingStatus, subjects, type ToldFinding } from './finding.ts';
+import { ownCommand } from './installation.ts';
 import { look, worldOf } from './look.ts';
 
 /** Changes when fields of the JSON are taken away or get another meaning. */
@@ -21,19 +22,18 @@ export async function run(args: DoctorArgs, io: Io): Promise<number> {
   const given = worldOf(args, io);
   const world: DoctorWorld = { ...given, db: given.db ?? (await databaseOfConfiguration(given)) };
   const findings = await look(subjects, world, io);
-  if (findings.some(({ id, status }) => id === 'path' && status !== 'ok')) startByNpx(findings);
+  startByShell(findings, ownCommand(world));
   const status = worst(findings);
   if (args.json) io.stdout.write(toJson(dataOf(findings, status, world)));
   else io.stdout.write(doctorText(findings, { all: args.all, home: world.home }, io));
   return status === 'fail' ? 1 : status === 'unknown' ? 2 : 0;
 }
 
-/** A fix is pasted into a shell, which does not find `unwedge`, or another one, under its name. */
-function startByNpx(findings: ToldFinding[]): void {
-  for (const [at, finding] of findings.entries()) {
-    const byNpx = (text: string | undefined) => text?.replace(/^unwedge /, `npx unwedge@${ownVersion()} `);
-    findings[at] = { ...finding, fix: byNpx(finding.fix), next: byNpx(finding.next) };
-  }
+/** A fix is pasted into a shell, which may not find `unwedge`, or another one, under its name. */
+function startByShell(findings: ToldFinding[], own: string): void {
+  const started = (text: string | undefined) => text?.replace(/^unwedge /, `${own} `);
+  for (const [at, finding] of findings.entries())
+    findings[at] = { ...finding, fix: started(finding.fix), next: started(finding.next) };
 }
 
 const byWeight = ['fail', 'unknown', 'warning', 'ok'] as const;

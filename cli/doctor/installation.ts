@@ -51,6 +51,14 @@ function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
   );
 }
 
+/** Returns the words by which a shell here starts this unwedge: its name, where that finds this version, else through npx. */
+export function ownCommand({ env, cwd, program }: Pick<DoctorWorld, 'env' | 'cwd' | 'program'>): string {
+  const own = ownVersion();
+  const first = findProgram('unwedge', { env, cwd });
+  if (first.ok && packageAround(first.path)?.version === own) return 'unwedge';
+  return localProgram(program) === undefined ? `npx unwedge@${own}` : 'npx unwedge';
+}
+
 /** Finds the link that npm made for a package that was installed in a project; undefined for one that was not. */
 function localProgram(program: string): string | undefined {
   const directory = packageAround(program)?.directory;

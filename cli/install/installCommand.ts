@@ -182,7 +182,7 @@ function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request:
     ...notes,
     ...(isAgentsAlone(files) ? [] : [toolLimit]),
     ...backups(files),
-    'What happens from now on: unwedge status',
+    'What happens from the first call on: unwedge status',
     `Back again: ${words} --undo (before you remove unwedge: without it, what is wrapped does not start)`,
   ];
 }

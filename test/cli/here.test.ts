@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failed, hasSqlite, temporaryDirectory } from '../store/startStore.ts';
 import { databaseWith, runHere } from './startCli.ts';
+import { main } from './startRun.ts';
 
 /** A home in which Claude Code has these servers. */
 function homeWith(servers?: object): string {
@@ -17,17 +18,26 @@ async function said(env: Record<string, string>): Promise<string> {
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr.split('\n').filter((line) => line.length > 80)).toEqual([]);
   expect(stderr.trimEnd().split('\n').length).toBeLessThan(24);
-  expect(stderr).toContain('\nAll commands: unwedge --help\n');
+  expect(stderr).toMatch(/\nAll commands: (?:npx )?unwedge(?:@\S+)? --help\n/);
   return stderr;
 }
 
-const next = (text: string): string | undefined => /^Next: (.*)$/m.exec(text)?.[1];
+const next = (text: string): string | undefined =>
+  /^Next: (?:npx )?(unwedge)(?:@\S+)?( .*)$/m.exec(text)?.slice(1).join('');
 
 describe.skipIf(!hasSqlite)('unwedge without a command', () => {
   it('[L-8] shows itself at work where nothing is configured and nothing is on record', async () => {
     const text = await said({ HOME: homeWith() });
     expect(text).toContain('no client has servers, hooks or agents, and nothing is on record');
     expect(next(text)).toBe('unwedge demo');
+  });
+
+  it('[L-8] starts itself as a shell here does: by its name where that is this one, else through npx', async () => {
+    const home = homeWith();
+    expect(await said({ HOME: home })).toMatch(/^Next: npx unwedge@\d+\.\d+\.\d+ demo$/m);
+    const bin = temporaryDirectory();
+    symlinkSync(main, join(bin, 'unwedge'));
+    expect(await said({ HOME: home, PATH: bin })).toMatch(/^Next: unwedge demo$/m);
   });
 
   it('[L-8] names the client whose servers stand alone, and how to see what would be changed', async () => {
