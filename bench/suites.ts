@@ -22,6 +22,7 @@ const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   api: async () => (await import('./api/suite.ts')).apiSuite,
   claude: async () => (await import('./claude/suite.ts')).claudeSuite,
   mcp: async () => (await import('./mcp/suite.ts')).mcpSuite,
+  bridges: async () => (await import('./bridges/suite.ts')).bridgesSuite,
   acp: async () => (await import('./acp/suite.ts')).acpSuite,
   cluster: async () => (await import('./cluster/suite.ts')).loadClusterSuite(),
 };

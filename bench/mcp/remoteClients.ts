@@ -9,6 +9,12 @@ import type { EchoClient } from './client.ts';
 const program = fileURLToPath(new URL('./httpEchoServer.js', import.meta.url));
 const built = new URL('../../../dist/index.js', import.meta.url).href;
 
+/** A remote server that answers at once, and how it is ended. */
+export async function startHttpEcho(): Promise<{ readonly url: string; readonly end: () => Promise<void> }> {
+  const { child, url } = await startServer();
+  return { url, end: () => end(child) };
+}
+
 async function startServer(): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'ignore'] });
   // A case that fails leaves nothing running.
