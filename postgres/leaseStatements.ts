@@ -29,10 +29,10 @@ const from = (parameter: string): string => `clock_timestamp() + ${parameter}::i
  */
 export const enterNode: Sql = {
   name: 'enter_node',
-  text: `INSERT INTO uw.node AS n (id, expires_at, due_at, owned, waiting, renew_ms, host, pid, name)
-    VALUES ($1, ${from('$2')}, ${from('$3')}, $4, $5, $6, $7, $8, $9)
+  text: `INSERT INTO uw.node AS n (id, expires_at, due_at, owned, waiting, renew_ms, backend, host, pid, name)
+    VALUES ($1, ${from('$2')}, ${from('$3')}, $4, $5, $6, pg_backend_pid(), $7, $8, $9)
     ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at, due_at = excluded.due_at, seen_at = clock_timestamp(),
-      owned = excluded.owned, waiting = excluded.waiting, renew_ms = excluded.renew_ms, name = excluded.name
+      backend = excluded.backend, owned = excluded.owned, waiting = excluded.waiting, renew_ms = excluded.renew_ms, name = excluded.name
     RETURNING 1 AS ord`,
 };
 
@@ -43,7 +43,7 @@ export const enterNode: Sql = {
 export const renewNode: Sql = {
   name: 'renew_node',
   text: `UPDATE uw.node SET expires_at = ${from('$2')}, due_at = ${from('$3')}, seen_at = clock_timestamp(),
-      owned = $4, waiting = $5, renew_ms = $6
+      backend = pg_backend_pid(), owned = $4, waiting = $5, renew_ms = $6
     WHERE id = $1 AND expires_at > clock_timestamp() RETURNING 1 AS ord, ${movesFrom('$1')} AS moves`,
 };
 
@@ -59,9 +59,13 @@ export const removeOldNodes = statement(
      WHERE n.expires_at < clock_timestamp() - :minutes * interval '1 minute' FOR UPDATE OF n SKIP LOCKED)`,
 );
 
+/** A node as it was renewed last: its next renewal has another name. */
+const renewedAs = "id || ' ' || extract(epoch FROM seen_at)";
+
 /**
- * Declares the nodes dead whose renewal is overdue and whose presence is gone: both, as a node whose own connection broke goes on renewing. Gives the
- * other nodes that live, with how long they do at least and how many sessions they have said they own.
+ * Declares the nodes dead whose presence is gone, and whose renewal is overdue or was seen as `gone` for long enough (`$2`): a node whose own connection
+ * broke goes on renewing. Gives the other nodes that live, with how long they do at least, how many sessions they have said they own, and as `gone` those
+ * that had their presence when they were renewed last, and have neither it nor the connection of that renewal now, as a process that was killed.
  */
 export const lookAtNodes: Sql = {
   name: 'look_at_nodes',
@@ -69,12 +73,15 @@ export const lookAtNodes: Sql = {
     dead AS (
       UPDATE uw.node SET expires_at = clock_timestamp() WHERE id IN (
         SELECT id FROM uw.node
-        WHERE due_at <= clock_timestamp() AND expires_at > clock_timestamp() AND id <> $1
+        WHERE (due_at <= clock_timestamp() OR ${renewedAs} = ANY ($2::text[])) AND expires_at > clock_timestamp() AND id <> $1
           AND hashtext(id) NOT IN (SELECT runtime FROM present)
         FOR NO KEY UPDATE SKIP LOCKED)
       RETURNING id)
-    SELECT id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS in_ms, owned FROM uw.node
-    WHERE id <> $1 AND expires_at > clock_timestamp() AND id NOT IN (SELECT id FROM dead)`,
+    SELECT id, (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS in_ms, owned,
+      CASE WHEN due_at < expires_at AND backend IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = n.backend)
+        AND hashtext(id) NOT IN (SELECT runtime FROM present) THEN ${renewedAs} END AS gone
+    FROM uw.node n WHERE id <> $1 AND expires_at > clock_timestamp() AND id NOT IN (SELECT id FROM dead)`,
 };
 
 /**

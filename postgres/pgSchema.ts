@@ -93,6 +93,7 @@ const steps: Readonly<Record<number, string>> = {
   3: `ALTER TABLE uw.call ADD COLUMN IF NOT EXISTS message bigint;
 ALTER TABLE uw.message ADD COLUMN IF NOT EXISTS outcome text;
 ${written(madeOnceIndex, 'server', () => '')}`,
+  7: 'ALTER TABLE uw.node ADD COLUMN IF NOT EXISTS backend integer;',
 };
 
 /** The version that this code makes and reads. */

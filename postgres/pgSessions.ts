@@ -111,7 +111,7 @@ export class PgSessions implements SessionStore {
   onTakeable(listener: () => void): () => void {
     return this.#scope.node.onWake((hint) => {
       if (hint !== undefined && hint !== releasedHint) return;
-      this.#takeovers.wake();
+      this.#takeovers.wake(hint === undefined);
       listener();
     });
   }
@@ -164,7 +164,7 @@ export class PgSessions implements SessionStore {
 
   async unowned(most: number): Promise<readonly string[]> {
     const { database, runtime } = this.#scope;
-    await database.read(lookAtNodes, [runtime]);
+    await database.read(lookAtNodes, [runtime, []]);
     const rows = await database.read(unownedSessions, [most]);
     return (rows ?? []).map((row) => String(row['session']));
   }

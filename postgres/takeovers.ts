@@ -8,6 +8,18 @@ import type { Rebalance } from './rebalance.ts';
 /** Hint that a lease was given back. */
 export const releasedHint = 'released';
 
+/** How often it is looked which nodes live while they are few, and with very many, in parts of the life of a lease. */
+const oftenest = 1 / 10;
+const seldomest = 1 / 4;
+/** Number of other nodes up to which it is looked so often: all of them together ask the server as much as these would. */
+const few = 10;
+
+/**
+ * Time for which a node is seen without any connection until it is declared dead, in parts of the life of a lease: one that lives hears of the loss of
+ * its own connection, and renews at once.
+ */
+const goneFor = 0.06;
+
 /** Interval at which all are asked about though nothing was heard, in lives of a lease: what was told may have been missed. */
 const unheardLives = 4;
 
@@ -33,16 +45,22 @@ export class Takeovers {
   /** Sessions whose owners those are. */
   #known = new Set<string>();
   #isWoken = false;
+  /** Nodes that had no connection when it was last looked, as they were renewed last, and since when. */
+  #gone: ReadonlyMap<string, number> = new Map();
+  /** Time from which on that says that they are dead: when the server was away it had none of anybody's. */
+  #judgesAt: number;
   /** Time when all were asked about, in monotonic ms. */
   #askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: TakeoversOptions) {
     this.#options = options;
+    this.#judgesAt = options.clock.now() + options.leaseMs;
   }
 
-  /** Has the next question be about all: one may have been given back. */
-  wake(): void {
+  /** Has the next question be about all: one may have been given back. @param wasAway - its own connection was lost, or hints were. */
+  wake(wasAway = false): void {
     this.#isWoken = true;
+    if (wasAway) this.#judgesAt = this.#options.clock.now() + this.#options.leaseMs;
   }
 
   /** It is this runtime's now: whose it will be is not known. */
@@ -55,16 +73,31 @@ export class Takeovers {
   async ask(sessions: readonly string[]): Promise<Takeable | undefined> {
     const { database, clock, runtime, leaseMs } = this.#options;
     if (sessions.length === 0) return { free: [], againInMs: leaseMs };
-    const rows = await database.read(lookAtNodes, [runtime]);
+    const rows = await database.read(lookAtNodes, [runtime, this.#goneLong()]);
     if (rows === undefined) return undefined;
     const seenAt = clock.now();
+    this.#gone = new Map(
+      rows.flatMap(({ gone }) => (typeof gone === 'string' ? [[gone, this.#gone.get(gone) ?? seenAt]] : [])),
+    );
     const living = new Map(rows.map(({ id, in_ms: inMs }) => [String(id), Number(inMs)]));
     const free = this.#mayBeFree(sessions, living) ? await this.#askAll(sessions) : [];
     if (free === undefined) return undefined;
     this.#rebalance(sessions, rows);
     let firstMs = leaseMs;
     for (const owner of this.#owners) firstMs = Math.min(firstMs, living.get(owner) ?? firstMs);
-    return { free, againInMs: this.#again(firstMs - (clock.now() - seenAt)) };
+    for (const since of this.#gone.values()) firstMs = Math.min(firstMs, this.#deadAt(since) - seenAt);
+    return { free, againInMs: this.#again(firstMs - (clock.now() - seenAt), rows.length) };
+  }
+
+  #goneLong(): readonly string[] {
+    const now = this.#options.clock.now();
+    return [...this.#gone].flatMap(([node, since]) => (this.#deadAt(since) <= now ? [node] : []));
+  }
+
+  /** When a node may be declared dead that was seen without a connection first at `since`, in monotonic ms. */
+  #deadAt(since: number): number {
+    const { leaseMs, hears } = this.#options;
+    return hears() ? Math.max(this.#judgesAt, since + goneFor * leaseMs) : Number.POSITIVE_INFINITY;
   }
 
   /** Waits for nothing: what is free comes first. */
@@ -107,9 +140,10 @@ export class Takeovers {
   }
 
   /** In ms; nodes do not ask at one moment. */
-  #again(firstMs: number): number {
+  #again(firstMs: number, others: number): number {
     const { random, leaseMs } = this.#options;
-    const lookMs = (leaseMs / 4) * (0.75 + random() / 4);
+    const part = Math.min(seldomest, oftenest * Math.max(1, others / few));
+    const lookMs = part * leaseMs * (0.75 + random() / 4);
     return Math.max(0, Math.min(lookMs, firstMs)) + random() * Math.min(50, leaseMs / 50);
   }
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { lookAtNodes } from '../../postgres/leaseStatements.ts';
 import type { PgDatabase } from '../../postgres/pgDatabase.ts';
 import type { PgRow } from '../../postgres/pgDriver.ts';
 import type { PostgresStore } from '../../postgres/postgresStore.ts';
 import { Takeovers } from '../../postgres/takeovers.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import { hasPostgres } from '../support/postgresServer.ts';
+import { inSchema } from '../../postgres/pgTarget.ts';
 import { newSchema } from '../store/startPostgres.ts';
 import { claimed, limits } from './claimedSession.ts';
 
@@ -43,6 +45,30 @@ describe.skipIf(!hasPostgres)('what can be taken over', () => {
     expect(claim?.held).toBe(!isFree);
   });
 
+  it.each([
+    ['presence and connection are gone', false, 0, -1, true],
+    ['presence is there', true, 0, -1, false],
+    ['renewed by a connection that is there', false, undefined, -1, false],
+    ['version tells of no connection', false, null, -1, false],
+    ['presence was not there when it was renewed', false, 0, 0, false],
+  ])('[N-4] is or is not seen as what a killed node has, whose %s', async (_how, isThere, backend, dueMs, isGone) => {
+    const { open, ask, schema } = await newSchema();
+    const one = await open();
+    await claimed(one, 'a');
+    await expect.poll(() => one.node.isPresent('a')).toBe(true);
+    if (!isThere) await one.node.close();
+    // No backend has the pid 0.
+    if (backend !== undefined) await ask('UPDATE uw.node SET backend = $1', [backend]);
+    await ask(`UPDATE uw.node SET due_at = expires_at + $1::integer * interval '1 ms'`, [dueMs]);
+    const look = (gone: readonly unknown[]) => ask(inSchema(lookAtNodes.text, schema), ['b', gone]);
+    const alive = [expect.objectContaining({ id: 'a', gone: isGone ? expect.stringMatching(/^a [\d.]+$/) : null })];
+    await expect.poll(() => look([])).toEqual(alive);
+    const [seen] = await look([]);
+    // Renewed meanwhile it has another name.
+    expect(await look(['a 1.5'])).toEqual(alive);
+    expect(await look([seen?.['gone']])).toEqual(isGone ? [] : alive);
+  });
+
   it('[N-4] is told by who gives it back, to other nodes at once', async () => {
     const { open } = await newSchema();
     const [one, two] = [await open(), await open()];
@@ -64,24 +90,36 @@ describe('a question for very many sessions', () => {
   function startAsking() {
     const clock = new SimulatedClock();
     const asked: string[] = [];
+    const state = { hears: true, gone: {} as Readonly<Record<string, string>> };
+    const judged: unknown[] = [];
     let nodes: Record<string, number> = { a: 2_000, b: 900 };
     let owners: readonly string[] = ['a', 'b'];
     let free: readonly string[] = [];
     const answers: Record<string, () => readonly PgRow[]> = {
-      look_at_nodes: () => Object.entries(nodes).map(([id, inMs]) => ({ id, in_ms: inMs })),
+      look_at_nodes: () =>
+        Object.entries(nodes).map(([id, inMs]) => ({ id, in_ms: inMs, gone: state.gone[id] ?? null })),
       find_takeable: () => [
         ...free.map((key) => ({ key, owner: null })),
         ...owners.map((owner) => ({ key: null, owner })),
       ],
     };
     const database = {
-      read({ name }: { readonly name: string }) {
+      read({ name }: { readonly name: string }, [, gone]: readonly unknown[]) {
         asked.push(name);
+        if (name === 'look_at_nodes') judged.push(gone);
         return Promise.resolve(answers[name]?.());
       },
     } as unknown as PgDatabase;
     const rebalance = { look: () => Promise.resolve([]), claimed: () => undefined };
-    const options = { database, clock, random: () => 0, runtime: 'me', leaseMs: 2_500, hears: () => true, rebalance };
+    const options = {
+      database,
+      clock,
+      random: () => 0,
+      runtime: 'me',
+      leaseMs: 2_500,
+      hears: () => state.hears,
+      rebalance,
+    };
     const takeovers = new Takeovers(options);
     const ask = async (sessions: readonly string[] = ['s', 't']) => {
       asked.length = 0;
@@ -92,6 +130,8 @@ describe('a question for very many sessions', () => {
       takeovers,
       clock,
       ask,
+      state,
+      judged,
       has(now: { nodes?: Record<string, number>; owners?: readonly string[]; free?: readonly string[] }) {
         nodes = now.nodes ?? nodes;
         owners = now.owners ?? owners;
@@ -102,8 +142,8 @@ describe('a question for very many sessions', () => {
 
   it('[N-4] [N-8] is put once; then only which nodes live, until the first of those that matter can expire', async () => {
     const { ask, has } = startAsking();
-    expect(await ask()).toEqual([true, 468.75, []]);
-    expect(await ask()).toEqual([false, 468.75, []]);
+    expect(await ask()).toEqual([true, 187.5, []]);
+    expect(await ask()).toEqual([false, 187.5, []]);
     has({ nodes: { a: 2_000, b: 100, other: 5 } });
     expect(await ask()).toEqual([false, 100, []]);
   });
@@ -112,10 +152,10 @@ describe('a question for very many sessions', () => {
     const { ask, has } = startAsking();
     await ask();
     has({ nodes: { a: 2_000 }, owners: ['a'], free: ['t'] });
-    expect(await ask()).toEqual([true, 468.75, ['t']]);
+    expect(await ask()).toEqual([true, 187.5, ['t']]);
     has({ nodes: { a: 2_000, c: 2_000 }, owners: ['a', 'c'], free: [] });
-    expect(await ask()).toEqual([true, 468.75, []]);
-    expect(await ask()).toEqual([false, 468.75, []]);
+    expect(await ask()).toEqual([true, 187.5, []]);
+    expect(await ask()).toEqual([false, 187.5, []]);
   });
 
   it('[N-4] is put again for a session that was this runtime’s meanwhile, and for a new one', async () => {
@@ -136,6 +176,66 @@ describe('a question for very many sessions', () => {
     expect((await ask())[0]).toBe(false);
     await clock.advance(1);
     expect((await ask())[0]).toBe(true);
+  });
+
+  it('[N-4] declares a node dead that has had no connection for a sixteenth of a lease, and none that was renewed meanwhile', async () => {
+    const { ask, clock, state, judged } = startAsking();
+    await clock.advance(2_500);
+    await ask();
+    state.gone = { a: 'a 1.0', b: 'b 1.0' };
+    expect(await ask()).toEqual([false, 150, []]);
+    await clock.advance(149);
+    expect(await ask()).toEqual([false, 1, []]);
+    await clock.advance(1);
+    state.gone = { a: 'a 1.0', b: 'b 2.0' };
+    expect(await ask()).toEqual([false, 0, []]);
+    expect(judged).toEqual([[], [], [], ['a 1.0', 'b 1.0']]);
+    await ask();
+    expect(judged.at(-1)).toEqual(['a 1.0']);
+  });
+
+  it.each([
+    ['in its own first life', () => undefined],
+    [
+      'after its own connection was away',
+      ({ takeovers, clock }) => clock.advance(10_000).then(() => takeovers.wake(true)),
+    ],
+  ] satisfies readonly (readonly [string, (asking: ReturnType<typeof startAsking>) => unknown])[])(
+    '[N-4] [N-6] declares nobody dead early %s: then the server may have been away',
+    async (_when, before) => {
+      const asking = startAsking();
+      await before(asking);
+      asking.state.gone = { a: 'a 1.0' };
+      await asking.ask();
+      await asking.clock.advance(2_499);
+      // It does not look more often for it.
+      expect(await asking.ask()).toEqual([expect.any(Boolean), 1, []]);
+      await asking.clock.advance(1);
+      await asking.ask();
+      expect(asking.judged).toEqual([[], [], ['a 1.0']]);
+    },
+  );
+
+  it('[N-4] declares nobody dead early while it holds no presence itself, and looks no more often for it', async () => {
+    const { ask, clock, state, judged } = startAsking();
+    await clock.advance(2_500);
+    state.gone = { a: 'a 1.0' };
+    state.hears = false;
+    expect(await ask()).toEqual([true, 187.5, []]);
+    await clock.advance(2_000);
+    expect(await ask()).toEqual([false, 187.5, []]);
+    expect(judged).toEqual([[], []]);
+  });
+
+  it.each([
+    [2, 187.5],
+    [20, 375],
+    [25, 468.75],
+    [1_000, 468.75],
+  ])('[N-8] looks at %i other nodes every %f ms at the oftenest', async (others, everyMs) => {
+    const { ask, has } = startAsking();
+    has({ nodes: Object.fromEntries(Array.from({ length: others }, (_, index) => [`n${index}`, 2_000])) });
+    expect(await ask()).toEqual([true, everyMs, []]);
   });
 
   it('[N-4] costs nothing where none is waited for', async () => {
