@@ -61,12 +61,12 @@ describe.skipIf(!hasPostgres)('what can be taken over', () => {
     if (backend !== undefined) await ask('UPDATE uw.node SET backend = $1', [backend]);
     await ask(`UPDATE uw.node SET due_at = expires_at + $1::integer * interval '1 ms'`, [dueMs]);
     const look = (gone: readonly unknown[]) => ask(inSchema(lookAtNodes.text, schema), ['b', gone]);
-    const alive = [expect.objectContaining({ id: 'a', gone: isGone ? expect.stringMatching(/^a [\d.]+$/) : null })];
-    await expect.poll(() => look([])).toEqual(alive);
-    const [seen] = await look([]);
+    const seen = async (gone: readonly unknown[]) => (await look(gone)).map((row) => typeof row['gone'] === 'string');
+    await expect.poll(() => seen([])).toEqual([isGone]);
+    const [node] = await look([]);
     // Renewed meanwhile it has another name.
-    expect(await look(['a 1.5'])).toEqual(alive);
-    expect(await look([seen?.['gone']])).toEqual(isGone ? [] : alive);
+    expect(await seen(['a 1.5'])).toEqual([isGone]);
+    expect(await seen([node?.['gone']])).toEqual(isGone ? [] : [false]);
   });
 
   it('[N-4] is told by who gives it back, to other nodes at once', async () => {
@@ -142,8 +142,8 @@ describe('a question for very many sessions', () => {
 
   it('[N-4] [N-8] is put once; then only which nodes live, until the first of those that matter can expire', async () => {
     const { ask, has } = startAsking();
-    expect(await ask()).toEqual([true, 187.5, []]);
-    expect(await ask()).toEqual([false, 187.5, []]);
+    expect(await ask()).toEqual([true, 156.25, []]);
+    expect(await ask()).toEqual([false, 156.25, []]);
     has({ nodes: { a: 2_000, b: 100, other: 5 } });
     expect(await ask()).toEqual([false, 100, []]);
   });
@@ -152,10 +152,10 @@ describe('a question for very many sessions', () => {
     const { ask, has } = startAsking();
     await ask();
     has({ nodes: { a: 2_000 }, owners: ['a'], free: ['t'] });
-    expect(await ask()).toEqual([true, 187.5, ['t']]);
+    expect(await ask()).toEqual([true, 156.25, ['t']]);
     has({ nodes: { a: 2_000, c: 2_000 }, owners: ['a', 'c'], free: [] });
-    expect(await ask()).toEqual([true, 187.5, []]);
-    expect(await ask()).toEqual([false, 187.5, []]);
+    expect(await ask()).toEqual([true, 156.25, []]);
+    expect(await ask()).toEqual([false, 156.25, []]);
   });
 
   it('[N-4] is put again for a session that was this runtime’s meanwhile, and for a new one', async () => {
@@ -178,13 +178,13 @@ describe('a question for very many sessions', () => {
     expect((await ask())[0]).toBe(true);
   });
 
-  it('[N-4] declares a node dead that has had no connection for a sixteenth of a lease, and none that was renewed meanwhile', async () => {
+  it('[N-4] declares a node dead that has had no connection for a twentieth of a lease, and none that was renewed meanwhile', async () => {
     const { ask, clock, state, judged } = startAsking();
-    await clock.advance(2_500);
+    await clock.advance(1_000);
     await ask();
     state.gone = { a: 'a 1.0', b: 'b 1.0' };
-    expect(await ask()).toEqual([false, 150, []]);
-    await clock.advance(149);
+    expect(await ask()).toEqual([false, 125, []]);
+    await clock.advance(124);
     expect(await ask()).toEqual([false, 1, []]);
     await clock.advance(1);
     state.gone = { a: 'a 1.0', b: 'b 2.0' };
@@ -195,7 +195,7 @@ describe('a question for very many sessions', () => {
   });
 
   it.each([
-    ['in its own first life', () => undefined],
+    ['when it has just begun', () => undefined],
     [
       'after its own connection was away',
       ({ takeovers, clock }) => clock.advance(10_000).then(() => takeovers.wake(true)),
@@ -207,7 +207,7 @@ describe('a question for very many sessions', () => {
       await before(asking);
       asking.state.gone = { a: 'a 1.0' };
       await asking.ask();
-      await asking.clock.advance(2_499);
+      await asking.clock.advance(999);
       // It does not look more often for it.
       expect(await asking.ask()).toEqual([expect.any(Boolean), 1, []]);
       await asking.clock.advance(1);
@@ -218,19 +218,19 @@ describe('a question for very many sessions', () => {
 
   it('[N-4] declares nobody dead early while it holds no presence itself, and looks no more often for it', async () => {
     const { ask, clock, state, judged } = startAsking();
-    await clock.advance(2_500);
+    await clock.advance(1_000);
     state.gone = { a: 'a 1.0' };
     state.hears = false;
-    expect(await ask()).toEqual([true, 187.5, []]);
+    expect(await ask()).toEqual([true, 156.25, []]);
     await clock.advance(2_000);
-    expect(await ask()).toEqual([false, 187.5, []]);
+    expect(await ask()).toEqual([false, 156.25, []]);
     expect(judged).toEqual([[], []]);
   });
 
   it.each([
-    [2, 187.5],
-    [20, 375],
-    [25, 468.75],
+    [2, 156.25],
+    [20, 312.5],
+    [30, 468.75],
     [1_000, 468.75],
   ])('[N-8] looks at %i other nodes every %f ms at the oftenest', async (others, everyMs) => {
     const { ask, has } = startAsking();
