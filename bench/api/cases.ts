@@ -1,22 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { type CommandLine, inNewHome, unwedge } from '../cli/processes.ts';
 import type { Case } from '../harness/suite.ts';
 import { quantile } from '../harness/statistics.ts';
-
-const program = (path: string, ...words: string[]): CommandLine => [
-  process.execPath,
-  fileURLToPath(new URL(path, import.meta.url)),
-  ...words,
-];
-
-/** How requests get to an upstream. */
-export type Way = (upstream: string) => CommandLine;
-
-export const bare: Way = (upstream) => program('./bareProxy.js', upstream);
-export const supervised: Way = (upstream) => unwedge('api', '--upstream', upstream, '--json');
+import { bare, inServers, type Way } from './ways.ts';
 
 /** As a client sends it at its first turn. */
 const body = JSON.stringify({
@@ -28,6 +13,9 @@ const warmUp = 50;
 const requests = 400;
 const events = 100_000;
 const turns = 6;
+
+const beside = (way: Way, work: (url: string, bareUrl: string) => Promise<void>): Promise<void> =>
+  inServers([way, bare], (_, [own, other]) => work(own?.url ?? '', other?.url ?? ''));
 
 /** From the request to the first byte of its body; taken in turns with a bare proxy. */
 export function firstByte(way: Way): Case {
@@ -70,37 +58,6 @@ export function throughput(way: Way): Case {
         probe.record('share', quantile(shares, 0.5), '');
       }),
   };
-}
-
-async function beside(way: Way, work: (url: string, bareUrl: string) => Promise<void>): Promise<void> {
-  await inNewHome(async (env) => {
-    const children: ChildProcess[] = [];
-    const start = async (line: CommandLine): Promise<string> => {
-      const { child, url } = await startServer(line, env);
-      children.push(child);
-      return url;
-    };
-    try {
-      const upstream = await start(program('./upstream.js'));
-      await work(await start(way(upstream)), await start(bare(upstream)));
-    } finally {
-      for (const child of children) {
-        child.kill('SIGKILL');
-        if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-      }
-    }
-  });
-}
-
-async function startServer([command, ...words]: CommandLine, env: NodeJS.ProcessEnv) {
-  const child = spawn(command, words, { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  for await (const chunk of child.stdout) {
-    text += String(chunk);
-    const url = /"url": ?"([^"]+)"/.exec(text)?.[1];
-    if (url !== undefined) return { child, url };
-  }
-  throw new Error(`${words.join(' ')} ended: ${text}`);
 }
 
 const agent = new Agent({ keepAlive: true });
