@@ -186,7 +186,7 @@ export function attentionText(
   const told = matters
     .slice(0, most)
     .map(({ what, next }) => [
-      ...wrapWords(what, width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
+      ...wrapWords(style.typed(what), width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
       ...nextLines(next, width, style),
     ]);
   let left = mostLines;

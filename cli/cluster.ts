@@ -40,7 +40,7 @@ function clusterText(path: string, view: ClusterView, io: Io): string {
   const { nodes, sessions, waiting } = view;
   const live = nodes.filter(isLive);
   const head = `${sanitize(path)}: ${counted(live.length, 'gateway')}, ${counted(sessions, 'session')}`;
-  const words = attention(view);
+  const words = attention(view, io);
   return [
     words.length === 0 ? '' : `${wrapLines(words, io.columns)}\n`,
     `${wrapLines([head], io.columns)}\n`,
@@ -52,14 +52,14 @@ function clusterText(path: string, view: ClusterView, io: Io): string {
 const isLive = ({ leaseLeftMs }: ClusterNode): boolean => leaseLeftMs > 0;
 
 /** Lists what somebody should look at. */
-function attention({ waiting }: ClusterView): readonly string[] {
+function attention({ waiting }: ClusterView, { own = 'unwedge' }: Io): readonly string[] {
   const left = waiting.filter(({ node, oldestMs }) => node === undefined && oldestMs >= worthSayingMs);
   const [oldest] = left;
   if (oldest === undefined) return [];
   const who = left.length === 1 ? `${oldest.session} has` : `${left.length} sessions have`;
   return [
     `! ${who} messages and no gateway; the oldest waits for ${formatDuration(oldest.oldestMs)}`,
-    '  next: start a gateway that has them: gateway.session(id, …) or gateway.adoptSessions(…); or end them: unwedge letters',
+    `  next: start a gateway that has them: gateway.session(id, …) or gateway.adoptSessions(…); or end them: ${own} letters`,
   ];
 }
 

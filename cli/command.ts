@@ -71,7 +71,7 @@ export interface Form<O extends OptionSpecs = OptionSpecs> {
   /** More for `--help`, in whole lines. */
   readonly details?: string | undefined;
   readonly options: O;
-  /** Words that are no options, in order, by the name of each; those in brackets may be missing, the last ones. @defaultValue none */
+  /** Words that are no options, in order, by the name of each; those in brackets may be missing, the last ones; one with `...` may come again. @defaultValue none */
   readonly operands?: readonly string[] | undefined;
   /** Choices for the first operand. @defaultValue a file where it is called FILE, else not known */
   readonly choices?: Choices | undefined;

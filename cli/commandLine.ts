@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { type EndedBySignal, endedBySignal, type Io } from './io.ts';
+import { ownCommand } from './ownCommand.ts';
 import { runCommandLine } from './run.ts';
 
 /** Runs a command line as this process, and leaves its exit code with it. */
@@ -39,10 +40,17 @@ export async function main(words: readonly string[]): Promise<void> {
     });
   }
 
+  let own: string | undefined;
+
   const io: Io = {
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,
+    // Few texts need it, and it takes a look at each folder of PATH.
+    get own() {
+      own ??= ownCommand({ env: process.env, cwd: process.cwd(), program: process.argv[1] ?? process.execPath });
+      return own;
+    },
     // Node types it as a boolean, and has none where stdout is no terminal.
     isTTY: process.stdout.isTTY === true,
     // Looked at anew each time: a window is resized.
@@ -83,8 +91,13 @@ const askPerson =
   (signal: AbortSignal) =>
   async (question: string): Promise<string> => {
     const lines = createInterface({ input: process.stdin, output: process.stderr });
+    // It reads Ctrl-C as a key, which would end the question alone.
+    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
-      return await lines.question(question, { signal }).catch(() => '');
+      return await lines.question(question, { signal });
+    } catch {
+      process.stderr.write('\n');
+      return '';
     } finally {
       lines.close();
     }

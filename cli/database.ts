@@ -1,15 +1,16 @@
 import { isPostgresUrl, shellWord, shownUrl } from '../src/policy/text/face.ts';
 import { isDamage } from '../reader/examineStore.ts';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { StoreReader } from '../reader/storeReader.ts';
 import { openReader } from '../reader/openReader.ts';
+import { openEmptyReader } from '../reader/sqlite/reader.ts';
 import { databasePlace } from './databasePath.ts';
 import { CommandError } from './errors.ts';
 import type { Io } from './io.ts';
 import { messageOf } from '../src/policy/failures/face.ts';
 
 /**
- * Reads from the database that `--db` or the environment names, and closes it.
+ * Reads from the database that `--db` or the environment names, and closes it. The usual one need not be there yet: nothing is recorded then.
  * @throws {@link CommandError} that names the file or the database, and how to name another, when it is missing or cannot be read.
  */
 export async function readDatabase<T>(
@@ -28,7 +29,9 @@ export async function readDatabase<T>(
   }
   let reader: StoreReader | undefined;
   try {
-    reader = await openReader(place);
+    const isUsual = db === undefined && !env['UNWEDGE_DB'];
+    const isNone = isUsual && !existsSync(path) && (await keptFor(path)) === '';
+    reader = await (isNone ? openEmptyReader(path) : openReader(place));
     return await read(reader);
   } catch (error) {
     const message = messageOf(error);
@@ -36,11 +39,15 @@ export async function readDatabase<T>(
     const next = isDamage(error, path)
       ? `See \`unwedge doctor --db ${shellWord(path)}\``
       : `Name another with --db ${isUrl ? 'URL' : 'FILE'} or UNWEDGE_DB`;
-    // Loaded now: most reads go well.
-    const { keptInMemory } = await import('./silentRuntimes.ts');
-    const kept = await keptInMemory(path);
-    throw new CommandError(`${named.replace(/\.$/, '')}. ${next}.${kept}`, { cause: error });
+    throw new CommandError(`${named.replace(/\.$/, '')}. ${next}.${await keptFor(path)}`, { cause: error });
   } finally {
     reader?.close();
   }
+}
+
+/** What runtimes keep in memory for a database that cannot be read. */
+async function keptFor(path: string): Promise<string> {
+  // Loaded now: most reads go well.
+  const { keptInMemory } = await import('./silentRuntimes.ts');
+  return keptInMemory(path);
 }

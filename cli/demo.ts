@@ -95,6 +95,7 @@ const plain = (text: string): string => text;
 /** The tour as people see it: a heading, a line for each fault when it is over, a table and a verdict. */
 export function createDemoScreen(io: Io) {
   const { bold, green, red } = createStyle(io);
+  const { own = 'npx unwedge' } = io;
   const width = Number.isFinite(io.columns) ? io.columns : usualWidth;
   const print = (line = ''): void => void io.stdout.write(`${line}\n`);
   /** Text after a start, in as many lines as it needs. */
@@ -146,9 +147,9 @@ export function createDemoScreen(io: Io) {
       print();
       if (kept) {
         copied('recorded in', store.path);
-        copied('next', `npx unwedge events --failed --db ${store.path}`);
+        copied('next', `${own} events --failed --db ${store.path}`);
       } else if (store.kind === 'memory') detail('recorded in', 'memory, which is gone');
-      else detail('next', 'npx unwedge demo --keep keeps the records for npx unwedge events');
+      else detail('next', `${own} demo --keep keeps the records for ${own} events`);
     },
   };
 

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { messageOf } from '../src/policy/failures/face.ts';
 import { isPostgresUrl } from '../src/policy/text/face.ts';
+import { mattersOf } from './attention.ts';
 import { databasePlace } from './databasePath.ts';
 import { shortened } from './doctor/doctorCommand.ts';
 import type { ToldFinding } from './doctor/finding.ts';
-import { ownCommand } from './doctor/installation.ts';
+import { ownCommand, typed } from './ownCommand.ts';
 import { look, worldOf } from './doctor/look.ts';
 import type { Io } from './io.ts';
-import { lookAround, type StatusView } from './lookAround.ts';
+import { type Look, lookAround } from './lookAround.ts';
 import { sanitize } from './sanitize.ts';
 import { counted, helpWidth, wrapLines, wrapProse } from './text.ts';
 
@@ -19,16 +20,16 @@ export async function hereText(io: Io): Promise<string> {
   const width = helpWidth(io.columns);
   const world = worldOf({ db: undefined, config: undefined, probe: false, all: false }, io);
   const findings = await look(['configuration', 'agents'], world, io);
+  const own = ownCommand(world);
   const view = await recorded(io).catch((error: unknown) => messageOf(error));
   const found = findings.filter(({ status, id }) => status === 'ok' && !nothings.has(id));
-  const bad = findings.length - findings.filter(({ status }) => status === 'ok').length;
+  const bad = findings.filter(({ status }) => status !== 'ok');
   const lines = [
     ...found.map(({ summary }) => summary),
-    ...(bad === 0 ? [] : [`${counted(bad, 'thing')} in it ${bad === 1 ? 'needs' : 'need'} a look`]),
-    ...(view === undefined ? [] : [typeof view === 'string' ? view : recordText(view)]),
+    ...(bad.length === 0 ? [] : [lookText(bad, own)]),
+    ...(view === undefined ? [] : [typeof view === 'string' ? view : recordText(view, io.now())]),
   ];
   const { command, why } = nextOf(findings, view);
-  const own = ownCommand(world);
   const here = lines.length === 0 ? ['no client has servers, hooks or agents, and nothing is on record'] : lines;
   const purpose = 'unwedge keeps agent gateways unstuck: every call ends, the session goes on, nothing is left behind.';
   return wrapLines(
@@ -38,7 +39,7 @@ export async function hereText(io: Io): Promise<string> {
       'Here:',
       ...here.map((line) => `  ${shortened(sanitize(line), world.home)}`),
       '',
-      `Next: ${command.replace(/^unwedge/, own)}`,
+      `Next: ${typed(command, { own })}`,
       `  ${why}`,
       '',
       `All commands: ${own} --help`,
@@ -48,15 +49,27 @@ export async function hereText(io: Io): Promise<string> {
 }
 
 /** The look at the record; undefined where there is none. */
-async function recorded(io: Io): Promise<StatusView | undefined> {
+async function recorded(io: Io): Promise<Look | undefined> {
   const place = databasePlace(undefined, io.env);
   if (!isPostgresUrl(place) && !existsSync(place)) return undefined;
-  return (await lookAround(undefined, io)).view;
+  return lookAround(undefined, io);
 }
 
-function recordText({ database, integrations, sessions, moreSessions, needs, health }: StatusView): string {
+function lookText(bad: readonly ToldFinding[], own: string): string {
+  const worst = bad.find(({ status }) => status === 'fail') ?? bad[0];
+  const what = typed(worst?.summary ?? '', { own });
+  const one = bad.length === 1;
+  return `${counted(bad.length, 'thing')} in it ${one ? 'needs a look' : 'need a look, the worst'}: ${what} (${own} doctor shows ${one ? 'it' : 'all'})`;
+}
+
+function recordText({ view, watched }: Look, now: number): string {
+  const { database, integrations, sessions, moreSessions, needs, health } = view;
+  const [worst] = mattersOf(watched, now, undefined);
   const counts = `${counted(integrations.length, 'integration')}, ${counted(sessions.length + moreSessions, 'session')} of the last 24 hours`;
-  const standing = health === 'well' ? 'all is well' : `${counted(needs.length, 'matter')} to look at`;
+  const standing =
+    health === 'well'
+      ? 'all is well'
+      : `${counted(needs.length, 'matter')} to look at${worst === undefined ? '' : `, first: ${worst.what}`}`;
   return `On record in ${database}: ${counts}; ${standing}`;
 }
 
@@ -66,8 +79,8 @@ interface Next {
 }
 
 /** The command that is most worth it. */
-function nextOf(findings: readonly ToldFinding[], view: StatusView | string | undefined): Next {
-  if (typeof view === 'object' && view.health !== 'well')
+function nextOf(findings: readonly ToldFinding[], view: Look | string | undefined): Next {
+  if (typeof view === 'object' && view.view.health !== 'well')
     return { command: 'unwedge status', why: 'what needs a look, the worst first' };
   if (typeof view === 'string' || findings.some(({ status }) => status === 'fail'))
     return { command: 'unwedge doctor', why: 'what is broken, and the command that mends it' };

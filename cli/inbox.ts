@@ -7,6 +7,8 @@ import { noteOf, reasonOption } from './orders.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { textBelow } from './table.ts';
 import { ago, wrapLines } from './text.ts';
+import { typed } from './ownCommand.ts';
+import type { Io } from './io.ts';
 
 /** Characters of an id that are shown: enough to name it. */
 const shownId = 8;
@@ -39,8 +41,7 @@ export const command = defineCommand({
         ({ deadlineAt }) => deadlineAt > now,
       );
       if (json) io.stdout.write(toJson(questions.map(shownQuestion)));
-      else
-        io.stdout.write(questions.length === 0 ? 'Nobody asks a person.\n' : listText(questions, now, db, io.columns));
+      else io.stdout.write(questions.length === 0 ? 'Nobody asks a person.\n' : listText(questions, now, db, io));
       return 0;
     }
     if (verb !== 'answer' || id === undefined) throw new UsageError('Expected `answer ID`, or nothing');
@@ -83,7 +84,8 @@ function parsed(value: string | undefined): unknown {
   }
 }
 
-function listText(questions: readonly Question[], now: number, db: string | undefined, width: number): string {
+function listText(questions: readonly Question[], now: number, db: string | undefined, io: Io): string {
+  const width = io.columns;
   const blocks = questions.map((question) => {
     const { id, source, asker, session, what, detail, form, askedAt, deadlineAt } = question;
     const of = session === undefined || session === asker ? '' : ` for ${sanitize(session)}`;
@@ -94,7 +96,7 @@ function listText(questions: readonly Question[], now: number, db: string | unde
     const below = [sanitize(what), data, options].flatMap((text) => textBelow(text, width, mostLines));
     const answer = `unwedge inbox answer ${id.slice(0, shownId)} ${source === 'sign_in' ? '--deny' : ways[form.is]}${dbWords(db)}`;
     // How it differs is shown whole there.
-    const next = `  ${source === 'tool' ? commandAbout('accept', asker, dbWords(db)) : answer}\n`;
+    const next = `  ${typed(source === 'tool' ? commandAbout('accept', asker, dbWords(db)) : answer, io)}\n`;
     return `${wrapLines([head], width)}${below.map((line) => `${line}\n`).join('')}${next}`;
   });
   return blocks.join('');

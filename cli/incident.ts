@@ -38,7 +38,7 @@ export const command = defineCommand({
     );
     if (typeof gathered === 'string') throw new CommandError(sanitize(gathered));
     const folder = write(gathered, args.out ?? incidentName(gathered));
-    io.stdout.write(args.json ? toJson({ folder, ...aboutOf(gathered) }) : textOf(gathered, folder, io.columns));
+    io.stdout.write(args.json ? toJson({ folder, ...aboutOf(gathered) }) : textOf(gathered, folder, io));
     return 0;
   },
 });
@@ -67,7 +67,8 @@ function aboutOf({ subject, from, until, pid, missing, integrations, events }: I
   return { subject, from, until, pid, integrations: names, events: events.length, missing };
 }
 
-function textOf(incident: Incident, folder: string, width: number): string {
+function textOf(incident: Incident, folder: string, io: Io): string {
+  const { columns: width, own = 'unwedge' } = io;
   const { subject, from, until, missing } = incident;
   const time = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
   const lines = [
@@ -80,6 +81,6 @@ function textOf(incident: Incident, folder: string, width: number): string {
     isPlayable(incident) ? 'Play it on any machine:' : nothingToPlay,
   ];
   // Paths and commands stay whole, so that they can be copied.
-  const command = isPlayable(incident) ? `  unwedge replay ${shellWord(sanitize(folder))}\n` : '';
+  const command = isPlayable(incident) ? `  ${own} replay ${shellWord(sanitize(folder))}\n` : '';
   return `${sanitize(folder)}\n${wrapLines(lines, width)}${command}`;
 }

@@ -13,6 +13,8 @@ export interface Io {
   /** For diagnostics. */
   readonly stderr: Output;
   readonly env: Environment;
+  /** Words by which a shell here starts this program. @defaultValue `unwedge` */
+  readonly own?: string | undefined;
   /** True where stdout is a terminal. */
   readonly isTTY: boolean;
   /** Width of stdout, in characters; `Infinity` when it is no terminal and the variable COLUMNS does not say. */

@@ -12,6 +12,7 @@ import { quoted, sanitize, toJson } from './sanitize.ts';
 import { silenceText, silentRuntimes } from './silentRuntimes.ts';
 import { runtimesOf, withLastSigns } from '../operator/unlisted.ts';
 import { ago, wrapLines, counted } from './text.ts';
+import { typed } from './ownCommand.ts';
 
 export const command = defineCommand({
   usage: 'letters [SESSION] [--send ID | --drop ID | --send-all [--yes]] [--reason TEXT] [--json] [--db FILE]',
@@ -53,7 +54,7 @@ export const command = defineCommand({
       withLastSigns(await runtimesOf(reader, io.now()), reader),
     );
     const silent = await silentRuntimes(runtimes, io, args.db);
-    io.stdout.write(`${silenceText(silent, io)}${lettersText(found, { now: io.now(), db, width: io.columns })}`);
+    io.stdout.write(`${silenceText(silent, io)}${lettersText(found, db, io)}`);
     return 0;
   },
 });
@@ -125,11 +126,9 @@ async function sendAll(
 }
 
 /** @param db - what `--db` was given, so that the commands look at the same database. */
-function lettersText(
-  found: readonly DeadLetterRecord[],
-  { now, db, width }: { readonly now: number; readonly db: string | undefined; readonly width: number },
-): string {
+function lettersText(found: readonly DeadLetterRecord[], db: string | undefined, io: Io): string {
   if (found.length === 0) return 'No dead letters.\n';
+  const [now, width] = [io.now(), io.columns];
   const at = dbWords(db);
   const blocks = found.map(({ id, kind, reason, deliveries, postedAt, text, canSend }) => {
     const begun = deliveries === 0 ? '' : `, begun ${counted(deliveries, 'time')}`;
@@ -142,7 +141,7 @@ function lettersText(
     };
     // Commands stay whole, so that they can be copied.
     const orders = [...(canSend ? [order('send')] : []), order('drop')];
-    return `${wrapLines([about], width)}${orders.map((each) => `  ${each}\n`).join('')}`;
+    return `${wrapLines([about], width)}${orders.map((each) => `  ${typed(each, io)}\n`).join('')}`;
   });
   const why = [...new Set(found.map(({ reason }) => reason))]
     .map((reason) => reasons[reason])

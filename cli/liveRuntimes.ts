@@ -45,14 +45,15 @@ export function elsewhereText({ runtime, problem }: AskedRuntime<unknown>, now: 
 const mostOthers = 8;
 
 /** Lists runtimes on other databases, and the command that looks there; a command is never broken, so that it can be copied. */
-export function othersText(others: readonly OtherRuntime[], now: number, io: Pick<Io, 'columns'>): string {
+export function othersText(others: readonly OtherRuntime[], now: number, io: Pick<Io, 'columns' | 'own'>): string {
+  const { own = 'unwedge' } = io;
   const lines = others
     .slice(0, mostOthers)
     .flatMap(({ name, pid, startedAt, database }) => [
       ...wrapWords(`${sanitize(name)} (pid ${pid}, started ${ago(startedAt, now)})`, io.columns - 2).map(
         (line) => `  ${line}`,
       ),
-      `    unwedge status${dbWords(database)}`,
+      `    ${own} status${dbWords(database)}`,
     ]);
   const more = others.length - mostOthers;
   const rest = more > 0 ? [`  … and ${more} more: --json has all`] : [];

@@ -30,7 +30,7 @@ export const command = defineCommand({
     const names = name === undefined ? Object.keys(machineCatalogue) : [name];
     if (name === undefined && format === undefined && !json) {
       io.stdout.write(list(io));
-      io.stderr.write('unwedge machines NAME draws one of them.\n');
+      io.stderr.write(`${io.own ?? 'unwedge'} machines NAME draws one of them.\n`);
     } else io.stdout.write(draw(names, format ?? (json ? 'json' : 'mermaid')));
     return 0;
   },

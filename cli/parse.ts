@@ -13,7 +13,7 @@ type Parsed<O extends OptionSpecs> =
 /**
  * Reads words by the options of a command and the common ones. `--help` wins over every mistake in the other words.
  * @param help - the command line that prints the help, for the error.
- * @param needed - the names of the words that are no options; one in brackets may be missing.
+ * @param needed - the names of the words that are no options; one in brackets may be missing, one with `...` may come again.
  * @param hint - added to the complaint about one word more.
  * @throws {@link UsageError} that names the option or value, with the nearest known one.
  */
@@ -34,7 +34,7 @@ export function parseWords<O extends OptionSpecs>(
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
     if (token.kind === 'positional') {
-      if (operands.push(token.value) > needed.length)
+      if (operands.push(token.value) > needed.length && needed.at(-1)?.endsWith('...') !== true)
         throw new UsageError(`Unexpected argument ${quoted(token.value)}${hint}`);
       continue;
     }

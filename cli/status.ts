@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { LiveGroup, LiveStatus } from '../src/control/face.ts';
-import { commandAbout, formatDuration, formatLatency, wrapWords } from '../src/policy/text/face.ts';
+import { commandAbout, formatDuration, formatLatency, isPostgresUrl, wrapWords } from '../src/policy/text/face.ts';
 import { rateWaitText } from '../src/policy/face.ts';
 import type { SessionStatus } from '../reader/storeReader.ts';
 import { alertTable } from './alerts.ts';
@@ -17,6 +18,7 @@ import { nextTryOf } from '../operator/nextTry.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { type Cell, figure, tableOf } from './table.ts';
+import { typed } from './ownCommand.ts';
 
 export const command = defineCommand({
   usage: 'status [--tree] [--all] [--watch [INTERVAL]] [--json] [--db FILE]',
@@ -51,7 +53,7 @@ export const command = defineCommand({
 
 async function showStatus(args: Pick<Args, 'db' | 'json'> & { readonly all: boolean }, io: Io): Promise<number> {
   const { now, view, asked, watched } = await lookWithHint(args.db, io);
-  const matters = mattersOf(watched, now, args.db);
+  const matters = mattersOf(watched, now, args.db).map(({ what, next }) => ({ what, next: typed(next, io) }));
   // A caller who named a database asks for that one.
   const others = args.db === undefined ? await runtimesElsewhere(view.database) : undefined;
   if (args.json) {
@@ -122,12 +124,16 @@ function describe(
           .map(({ runtime, answer }) => prose(`Live: ${runtimeText(runtime, now)}${stoppingText(answer?.stopping)}`))
           .join('');
   const there = elsewhere.map((each) => prose(`Live: ${elsewhereText(each, now)}`)).join('');
+  const isNothing =
+    view.events === 0 && asked.length === 0 && !existsSync(view.database) && !isPostgresUrl(view.database);
   const parts = [
     ...(attention === '' ? [] : [attention]),
-    `${style.bold(sanitize(view.database))}: ${events}\n${there}${running}`,
+    isNothing
+      ? prose(typed(`Nothing is recorded yet: ${sanitize(view.database)} is not there. ${records}`, io))
+      : `${style.bold(sanitize(view.database))}: ${events}\n${there}${running}`,
   ];
   const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
-  if (view.integrations.length === 0 && !hasFailed) parts.push(prose(emptyText));
+  if (view.integrations.length === 0 && !hasFailed && !isNothing) parts.push(prose(typed(emptyText, io)));
   else if (view.integrations.length > 0)
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
   for (const lineOf of [rateLine, abandonedLine, keptLine]) {
@@ -135,7 +141,7 @@ function describe(
     if (lines.length > 0) parts.push(lines.map(prose).join(''));
   }
   const groups = live.flatMap(({ runtime, answer }) =>
-    (answer?.groups ?? []).map((each) => groupLine(each, runtime.pid)),
+    (answer?.groups ?? []).map((each) => typed(groupLine(each, runtime.pid), io)),
   );
   if (groups.length > 0) parts.push(groups.join(''));
   const { open, unwatched } = view.alerts;
@@ -155,6 +161,9 @@ function unansweredText(asked: readonly AskedRuntime<unknown>[], isElsewhere: bo
   const pids = silent.map(({ runtime }) => `pid ${runtime.pid}`).join(', ');
   return `${pids} ${silent.length === 1 ? 'runs and does' : 'run and do'} not answer; what follows is from the database: ${known}`;
 }
+
+const records =
+  'Gateways, `unwedge mcp`, `hook`, `acp`, `api` and `run` record what goes through them; `unwedge install` puts them before what is configured.';
 
 const emptyText =
   'No failures and no circuits are on record: gateways, proxies and `unwedge run` with this database record them.';

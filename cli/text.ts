@@ -1,5 +1,6 @@
 import { formatDuration, wrapWords } from '../src/policy/text/face.ts';
 import type { Io } from './io.ts';
+import { typed } from './ownCommand.ts';
 
 /** Most width of help: longer lines are hard to read, however wide the terminal is. */
 const widestHelp = 100;
@@ -73,16 +74,22 @@ export interface Style {
   readonly red: Paint;
   readonly green: Paint;
   readonly yellow: Paint;
+  /** Writes commands of ours as a shell here starts them. */
+  readonly typed: Paint;
 }
 
 /** Colours on a terminal that has them, unless `NO_COLOR` is set. */
-export function createStyle({ isTTY, env }: Pick<Io, 'isTTY' | 'env'>): Style {
+export function createStyle(io: Pick<Io, 'isTTY' | 'env' | 'own'>): Style {
+  const { isTTY, env } = io;
   const on = isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   const paint =
     (start: number, end: number): Paint =>
     (text) =>
       on ? `\u001b[${start}m${text}\u001b[${end}m` : text;
-  return { bold: paint(1, 22), dim: paint(2, 22), red: paint(31, 39), green: paint(32, 39), yellow: paint(33, 39) };
+  return {
+    ...{ bold: paint(1, 22), dim: paint(2, 22), red: paint(31, 39), green: paint(32, 39), yellow: paint(33, 39) },
+    typed: (text) => typed(text, io),
+  };
 }
 
 /** Tells whether the next step is pasted into a shell as it stands; other words are read. */
@@ -91,7 +98,8 @@ export function isCommand(next: string): boolean {
 }
 
 /** Writes the next step, below its matter: words are wrapped, a command is never broken, so that it can be copied. */
-export function nextLines(next: string, width: number, { dim }: Style): readonly string[] {
+export function nextLines(given: string, width: number, { dim, typed: ownWords }: Style): readonly string[] {
+  const next = ownWords(given);
   if (isCommand(next)) return [`  ${dim('next:')} ${next}`];
   const [first = '', ...others] = wrapWords(`next: ${next}`, width - 2, '  ');
   return [`  ${first.replace('next:', dim('next:'))}`, ...others.map((line) => `  ${line}`)];

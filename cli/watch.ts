@@ -5,6 +5,7 @@ import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle, localTime } from './text.ts';
+import { typed } from './ownCommand.ts';
 
 const usualMs = 2_000;
 /** Oftener than this nobody can read. */
@@ -44,7 +45,7 @@ export async function watch(
     isFirst = false;
     if (!io.signal.aborted) await pause(io, everyMs);
     if (io.signal.aborted) return shown.code;
-    shown = await capture(show, io).catch(asTrouble);
+    shown = await capture(show, io).catch((error: unknown) => asTrouble(error, io));
   }
 }
 
@@ -69,9 +70,9 @@ async function capture(show: (io: Io) => Promise<number>, io: Io): Promise<Shown
   return { code, stdout, stderr };
 }
 
-function asTrouble(error: unknown): Shown {
+function asTrouble(error: unknown, io: Io): Shown {
   if (!(error instanceof CommandError)) throw error;
-  return { code: 1, stdout: '', stderr: `unwedge: ${sanitize(error.message)}\n` };
+  return { code: 1, stdout: '', stderr: `unwedge: ${typed(sanitize(error.message), io)}\n` };
 }
 
 /** From the first line of the screen on; each line is cleared behind its end, and what is left of the screen below. */

@@ -96,7 +96,7 @@ export const command = defineCommand({
               ...lastData(answer.turn === undefined, last),
               ...(attention.length > 0 && { attention }),
             })
-          : `${whyText(answer, io.columns)}${answer.turn === undefined ? lastText(last, io) : ''}${where}${mattersText(attention, io)}`,
+          : `${whyText(answer, io.columns, io.own)}${answer.turn === undefined ? lastText(last, io) : ''}${where}${mattersText(attention, io)}`,
       );
       return 0;
     }

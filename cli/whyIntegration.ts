@@ -95,9 +95,9 @@ function lostOf(name: string, asked: readonly AskedRuntime<LiveStatus>[]): reado
 }
 
 /** Describes an integration, for those who asked for the wait of a session. @param db - what `--db` was given. */
-export function integrationWhy(view: IntegrationWhy, db: string | undefined, io: Pick<Io, 'columns' | 'now'>): string {
+export function integrationWhy(view: IntegrationWhy, db: string | undefined, io: Io): string {
   const { integration, live, lastError, alert, failures10m, failures24h, crashes24h, calls24h } = view;
-  const now = io.now();
+  const [now, own] = [io.now(), io.own ?? 'unwedge'];
   const name = sanitize(integration);
   const kind = lastError?.kind === undefined ? '' : `${sanitize(lastError.kind)}: `;
   const last =
@@ -120,7 +120,7 @@ export function integrationWhy(view: IntegrationWhy, db: string | undefined, io:
       alert === undefined
         ? '  no alert of it is open'
         : `  its alert: ${alert.raisedAt === undefined ? 'nobody watches it' : `raised ${ago(alert.raisedAt, now)}`}; clears ${alert.clears}`,
-      `See \`unwedge status${dbWords(db)}\` and \`unwedge events${optionWords('integration', integration)}${dbWords(db)}\`.`,
+      `See \`${own} status${dbWords(db)}\` and \`${own} events${optionWords('integration', integration)}${dbWords(db)}\`.`,
     ],
     io.columns,
   );

@@ -15,7 +15,7 @@ import { sanitize } from './sanitize.ts';
 import { ago, counted, wrapLines } from './text.ts';
 
 /** Describes the wait of a live session, for people. @param width - of the terminal. @defaultValue no limit */
-export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): string {
+export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY, own = 'unwedge'): string {
   const { turn, waiting, spinning } = why;
   const mailbox = counted(waiting, 'message waits', 'messages wait');
   const head =
@@ -31,7 +31,7 @@ export function whyText(why: SessionWhy, width = Number.POSITIVE_INFINITY): stri
     ...why.calls.flatMap((call) => callLines(call, why)),
     ...why.questions.map(
       ({ question, inbox = false, what, sinceMs, deadlineInMs }) =>
-        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}${inbox ? `; unwedge inbox answer ${sanitize(question.slice(0, 8))}` : ''}`,
+        `  asks a person for ${time(sinceMs)}: ${sanitize(what)}${deadlineInMs === undefined ? '' : `; given up in ${time(deadlineInMs)}`}${inbox ? `; ${own} inbox answer ${sanitize(question.slice(0, 8))}` : ''}`,
     ),
   ];
   if (spinning !== undefined) lines.push(`  repeats: ${sanitize(spinning.message)}${stepText(spinning)}`);

@@ -26,6 +26,7 @@ import { startRegistry } from '../startRegistry.ts';
 import type { AgentArgs } from './command.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
 import { createPrinter, failureLines, type Printer, snakeCase } from './printer.ts';
+import { typed } from '../ownCommand.ts';
 
 /** End of the one turn. */
 interface TurnEnd {
@@ -42,7 +43,7 @@ export async function run(args: AgentArgs, io: Io): Promise<number> {
     return await askAndTell(args, io);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    io.stderr.write(`unwedge: ${errorReport(error)}\n`);
+    io.stderr.write(`unwedge: ${typed(errorReport(error), io)}\n`);
     return exitCodes.ownError;
   }
 }
@@ -75,7 +76,9 @@ async function askAndTell(args: AgentArgs, io: Io): Promise<number> {
   const named = backend === plan.backend && plan.name !== backend ? optionWords('name', plan.name) : '';
   if (plan.json) io.stdout.write(toJsonLine(report(end, exitCode, hide)));
   else if (resumable !== undefined && (outcome.ok || outcome.failure.reason !== 'not_found'))
-    own.say(`go on with: unwedge agent --backend ${backend}${named}${optionWords('resume', resumable)} PROMPT`);
+    own.say(
+      `go on with: ${io.own ?? 'unwedge'} agent --backend ${backend}${named}${optionWords('resume', resumable)} PROMPT`,
+    );
   return exitCode;
 }
 

@@ -71,8 +71,10 @@ async function inCommand(
   const spec = wanted !== undefined && Object.hasOwn(options, wanted) ? options[wanted] : undefined;
   if (spec !== undefined && spec.kind !== 'flag') return valuesOf(spec, names);
   if (last.startsWith('-')) return { words: optionWords(options) };
-  const count = countOperands(options, before);
-  const operand = command.operands?.[count]?.replace(/^\[(.*)\]$/, '$1');
+  const { operands = [] } = command;
+  const most = operands.at(-1)?.endsWith('...') === true ? operands.length - 1 : Number.POSITIVE_INFINITY;
+  const count = Math.min(countOperands(options, before), most);
+  const operand = operands[count]?.replace(/^\[(.*)\]$/, '$1');
   if (operand === undefined) return { words: optionWords(options) };
   if (count === 0 && command.choices !== undefined) return { words: plain(await names(command.choices)) };
   return { words: [], also: operand === 'FILE' ? 'files' : undefined };

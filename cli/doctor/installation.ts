@@ -1,6 +1,5 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { describeDriver } from '../../reader/describeDriver.ts';
+import { localProgram, packageAround, projectOf } from '../ownCommand.ts';
 import { ownVersion } from './ownVersion.ts';
 import { shellWord } from '../../src/policy/text/face.ts';
 import { type Check, type DoctorWorld, type Finding, fail, ok, warning } from './finding.ts';
@@ -51,41 +50,6 @@ function pathFinding({ env, cwd, program }: DoctorWorld): Finding {
   );
 }
 
-/** Returns the words by which a shell here starts this unwedge: its name, where that finds this version, else through npx. */
-export function ownCommand({ env, cwd, program }: Pick<DoctorWorld, 'env' | 'cwd' | 'program'>): string {
-  const own = ownVersion();
-  const first = findProgram('unwedge', { env, cwd });
-  if (first.ok && packageAround(first.path)?.version === own) return 'unwedge';
-  return localProgram(program) === undefined ? `npx unwedge@${own}` : 'npx unwedge';
-}
-
-/** Finds the link that npm made for a package that was installed in a project; undefined for one that was not. */
-function localProgram(program: string): string | undefined {
-  const directory = packageAround(program)?.directory;
-  if (directory === undefined || projectOf(directory) === directory) return undefined;
-  const local = join(projectOf(directory), 'node_modules', '.bin', 'unwedge');
-  return existsSync(local) ? local : undefined;
-}
-
-/** The package that a program of it belongs to. */
-function packageAround(path: string): { readonly directory: string; readonly version: string } | undefined {
-  let directory: string;
-  try {
-    directory = dirname(realpathSync(path));
-  } catch {
-    return undefined;
-  }
-  for (; dirname(directory) !== directory; directory = dirname(directory)) {
-    try {
-      const found = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Record<string, unknown>;
-      return found['name'] === 'unwedge' ? { directory, version: String(found['version']) } : undefined;
-    } catch {
-      // None here, or one that cannot be read: the next directory up.
-    }
-  }
-  return undefined;
-}
-
 async function driverFinding({ program }: DoctorWorld): Promise<Finding> {
   const driver = await describeDriver();
   if (driver.ok) {
@@ -95,10 +59,4 @@ async function driverFinding({ program }: DoctorWorld): Promise<Finding> {
   const directory = packageAround(program)?.directory;
   const where = directory === undefined ? '' : `cd ${shellWord(projectOf(directory))} && `;
   return fail('sqlite', `${driver.reason}; Node 22.13 and newer bring one`, `${where}${driver.command}`);
-}
-
-/** Finds the directory that npm is run in for the dependencies of a package: the one that has it under `node_modules`. */
-function projectOf(directory: string): string {
-  const at = directory.lastIndexOf('/node_modules/');
-  return at < 0 ? directory : directory.slice(0, at);
 }

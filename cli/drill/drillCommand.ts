@@ -2,32 +2,33 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agentNames } from '../../install/configFile.ts';
-import { formatDuration, wrapWords } from '../../src/policy/text/face.ts';
+import { fitText, formatDuration, wrapWords } from '../../src/policy/text/face.ts';
 import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import type { ArgsOf } from '../command.ts';
 import { worldOf } from '../doctor/look.ts';
-import { knownWord, UsageError, valueAmong } from '../errors.ts';
+import { CommandError, knownWord, UsageError, valueAmong } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { sanitize, toJson } from '../sanitize.ts';
-import { createStyle, helpWidth, wrapLines } from '../text.ts';
+import { counted, createStyle, helpWidth, wrapLines } from '../text.ts';
 import type { form } from './command.ts';
 import { type DrillFinding, judgeDrill } from './judge.ts';
 import { rows, type Target } from './rows.ts';
-import { type Observation, observe, type Place } from './run.ts';
+import { bareMs, type Observation, observe, type Place } from './run.ts';
 import { readTargets } from './targets.ts';
+import { typed } from '../ownCommand.ts';
 
 /** Targets that are drilled at a time, the time for all of them in ms, and characters of an answer that are shown. */
-const [atOnce, mostMs, mostShown] = [5, 110_000, 60];
+const [atOnce, mostMs, mostShown] = [5, 110_000, 400];
 
 /** Does what `unwedge drill` was asked to do. Gives the exit code. */
 export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
-  const client = knownWord('client', args.operands[0], agentNames);
+  const clients = args.operands.map((word) => knownWord('client', word, agentNames));
   const looking = worldOf({ ...args, probe: false, all: false }, io);
   const secrets = new KnownSecrets(io.env);
   const redactor = createTextRedactor(secrets);
   const clean = (text: string): string => sanitize(redactor.text(text));
   const tell = (line: string): void => void io.stderr.write(wrapLines([clean(line)], helpWidth(io.columns)));
-  const all = await readTargets({ ...args, client }, looking, io, tell);
+  const all = await readTargets({ ...args, clients }, looking, io, tell);
   if (all.length > 0) valueAmong('--only', args.only, [...new Set(all.map(({ name }) => name))]);
   const targets = all.filter(({ name }) => args.only === undefined || name === args.only);
   for (const { env } of targets) secrets.learn(env);
@@ -37,13 +38,20 @@ export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
     tell('This starts, some times each:');
     for (const { name, owner, words, url } of starts) tell(`${name} of ${owner}: ${words.join(' ') || url}`);
     if (io.ask === undefined) throw new UsageError('Nobody is there to be asked: --yes starts them');
-    if (!/^y(?:es)?$/i.test((await io.ask('Start them? [y/N] ')).trim())) return 2;
+    if (!/^y(?:es)?$/i.test((await io.ask('Start them? [y/N] ')).trim())) throw new CommandError('Nothing was started');
   }
   const folder = mkdtempSync(join(tmpdir(), 'unwedge-drill-'));
-  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(mostMs)]);
-  const place = { folder, env: looking.env, effects: args.effects, signal };
-  const longestMs = Math.max(0, ...targets.map(({ kind, limitMs = 0 }) => (kind === 'server' ? limitMs : 0)));
   const drilled: object[] = [];
+  let tries = 0;
+  // Of a terminal the last line is written over, elsewhere nobody looks on.
+  const progress = (text: string): void => {
+    if (io.ask) io.stderr.write(`\r\u001B[K${fitText(clean(text), helpWidth(io.columns) - 1)}`);
+  };
+  const begins = (name: string, fault: string): void =>
+    progress(`${drilled.length} of ${targets.length} done, ${++tries} faults tried; now ${name}: ${fault}`);
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(mostMs)]);
+  const place = { folder, env: looking.env, effects: args.effects, signal, begins };
+  const longestMs = Math.max(0, ...targets.map(({ kind, limitMs = 0 }) => (kind === 'server' ? limitMs : 0)));
   let broken = 0;
   const waiting = targets.values();
   const work = async (): Promise<void> => {
@@ -54,23 +62,36 @@ export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
       const { kind, name, owner, file } = target;
       drilled.push({ kind, name, owner, file, seen, findings });
       broken += findings.length;
+      progress('');
       if (!args.json) io.stdout.write(drilledText(target, seen, findings, io));
     }
   };
+  if (!args.json) tell(`Trying ${counted(targets.length, 'entry', 'entries')}; two minutes at most.`);
   try {
     await Promise.all(Array.from({ length: atOnce }, work));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  if (io.signal.aborted) return 128 + constants.signals.SIGINT;
+  progress('');
+  if (io.signal.aborted) {
+    tell('Ended before all was tried; what it started is gone.');
+    return 128 + constants.signals.SIGINT;
+  }
   if (signal.aborted) tell('Its time was over before all was tried.');
   if (args.json) io.stdout.write(toJson({ schemaVersion: 1, ok: broken === 0, drilled }));
-  else io.stdout.write(broken === 0 ? 'All held.\n' : `Did not hold: ${broken}.\n`);
+  else {
+    const cut = `Limits behind unwedge are cut to seconds for the drill, and without it nobody waits longer than ${bareMs / 1000}s.`;
+    const ends = broken === 0 ? 'All held.' : `Did not hold: ${broken}.`;
+    io.stdout.write(wrapLines(starts.length > 0 ? [cut, ends] : [ends], helpWidth(io.columns)));
+  }
   return broken === 0 ? 0 : 1;
 }
 
+/** Hears what is tried. */
+type Watched = { readonly begins: (name: string, fault: string) => void };
+
 /** Tries one fault after the other: a server may not stand beside itself. */
-async function observeAll(target: Target, place: Place): Promise<readonly Observation[]> {
+async function observeAll(target: Target, place: Place & Watched): Promise<readonly Observation[]> {
   const { kind, words, front, url } = target;
   const seen: Observation[] = [];
   for (const row of rows) {
@@ -78,6 +99,7 @@ async function observeAll(target: Target, place: Place): Promise<readonly Observ
     // Faults stand before a program alone, and what stands elsewhere is asked through us.
     const isOff = kind === 'hook' ? isWell && !place.effects : words.length === 0 && !(isWell && front && url);
     if (row.on !== kind || isOff || (front?.verb === 'agent' && row.fault === 'killed')) continue;
+    place.begins(target.name, row.fault);
     const one = place.signal.aborted ? undefined : await observe(target, row, place);
     if (one === undefined || place.signal.aborted) break;
     seen.push(one);
@@ -89,12 +111,15 @@ async function observeAll(target: Target, place: Place): Promise<readonly Observ
 function drilledText(target: Target, seen: readonly Observation[], findings: readonly DrillFinding[], io: Io): string {
   const { bold, green, red } = createStyle(io);
   const behind = target.front === undefined ? '' : ', behind unwedge';
+  const away = seen.length > 0 && target.url !== undefined ? '; at an address: no fault was put before it' : '';
   const sign = findings.length === 0 ? green('✓') : red('✗');
-  const lines = [`${sign} ${bold(sanitize(target.name))}, ${target.kind} of ${target.owner}${behind}`];
+  const lines: string[] = [];
   const hang = (start: string, text: string): void => {
     const wrapped = wrapWords(sanitize(text), helpWidth(io.columns) - start.length);
     lines.push(...wrapped.map((line, at) => (at === 0 ? start : ' '.repeat(start.length)) + line));
   };
+  hang('  ', `${target.name}, ${target.kind} of ${target.owner}${behind}${away}`);
+  lines[0] = `${sign} ${bold(lines[0]?.slice(2) ?? '')}`;
   for (const { fault, text, ms, goesOn, left } of seen) {
     const said = text.length > mostShown ? `${text.slice(0, mostShown - 1)}…` : text;
     const rest = left.processes + left.files > 0 ? `; left: ${left.processes} processes, ${left.files} files` : '';
@@ -103,7 +128,7 @@ function drilledText(target: Target, seen: readonly Observation[], findings: rea
   }
   for (const { id, summary, set } of findings) {
     hang('  ! ', `${id}: ${summary}`);
-    hang('    set: ', set);
+    hang('    set: ', typed(set, io));
   }
   return `${lines.join('\n')}\n`;
 }

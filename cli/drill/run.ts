@@ -29,7 +29,8 @@ const quick: Readonly<Record<string, readonly string[]>> = {
   agent: ['--timeout', '20s', '--no-output-timeout', '8s', 'Say hello.'],
 };
 /** Time that is waited, in ms: for a start, and for an end behind unwedge and without it. */
-const [startMs, frontMs, bareMs] = [20_000, 25_000, 4000];
+const [startMs, frontMs] = [20_000, 25_000];
+export const bareMs = 4000;
 /** Variables that an agent gets no value of, and options that are ours, or write what would stay. */
 const [secret, dropped] = [/KEY|TOKEN|SECRET|PASSWORD|_URL$|_HOST$|PROXY/i, /^--(?:db|log|otel)$/];
 /** Ends an agent while it is asked. */
@@ -124,8 +125,12 @@ async function askServer({ talk, started, target: { reads }, limitMs, effects }:
   // One that is started anew may say that it is not there yet.
   for (let id = 5; next.got === 'error' && id < 8; id++) next = await call(id, free !== undefined);
   const goesOn = next.got === 'answer';
+  const called = tool && `; called is ${tool.name}${free ? '' : ', which it does not see'}`;
   if (first.got === 'answer')
-    return goesOn ? { ...first, text: `answered (${counted(tools.length, 'tool')})`, goesOn } : { ...next, goesOn };
+    return {
+      ...(goesOn ? { ...first, text: `answered (${counted(tools.length, 'tool')}${called ?? ''})` } : next),
+      goesOn,
+    };
   return { ...first, goesOn };
 }
 

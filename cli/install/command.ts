@@ -15,9 +15,9 @@ export type InstallArgs = Args<typeof installOptions>;
 
 /** `unwedge install`; only its options are here, so that asking for help loads no parser. */
 export const form = defineForm({
-  usage: 'install AGENT|--all [--dry-run] [--project] [--codex-hooks] [--guard spinning] [--undo] [--json]',
+  usage: 'install AGENT...|--all [--dry-run] [--project] [--codex-hooks] [--guard spinning] [--undo] [--json]',
   details: [
-    'AGENT is claude, claude-desktop, codex, cursor, vscode, copilot, gemini, opencode, goose, openclaw, zed, jetbrains or acpx.',
+    'Each AGENT is claude, claude-desktop, codex, cursor, vscode, copilot, gemini, opencode, goose, openclaw, zed, jetbrains or acpx.',
     'A server on stdio is started by `unwedge mcp --` from then on, a command hook by `unwedge hook --`, an agent of an editor by `unwedge acp --`.',
     'Nothing else in the files changes: not a comment, not a space. Servers that are remote, disabled or denied by a policy are left, and so is what is not understood; it says why.',
     "Without --project only the user's own files are changed. --dry-run shows what would change and writes nothing.",
@@ -25,6 +25,6 @@ export const form = defineForm({
     'not start.',
     'Exit codes: 0 done, or nothing to do; 1 a file could not be changed; 2 wrong usage.',
   ].join('\n'),
-  operands: ['[AGENT]'],
+  operands: ['[AGENT]...'],
   options: installOptions,
 });

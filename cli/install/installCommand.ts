@@ -53,14 +53,14 @@ async function storeNotes(): Promise<readonly string[]> {
 
 /** @throws UsageError */
 function requestOf(args: InstallArgs): InstallRequest {
-  const [word] = args.operands;
-  if (args.all && word !== undefined) throw new UsageError(`Expected an agent or \`--all\`, got both`);
-  if (!args.all && word === undefined) {
+  const words = args.operands;
+  if (args.all && words.length > 0) throw new UsageError(`Expected an agent or \`--all\`, got both`);
+  if (!args.all && words.length === 0) {
     throw new UsageError(`Missing AGENT; it is one of ${agentNames.join(', ')}, or --all`);
   }
-  const agent = knownWord('agent', word, agentNames);
+  const named = [...new Set(words.map((word) => knownWord('agent', word, agentNames)))];
   return {
-    agents: agent === undefined ? agentNames : [agent],
+    agents: args.all ? agentNames : named,
     withProject: args.project,
     withCodexHooks: args['codex-hooks'],
     withGuard: knownWord('value of --guard', args.guard, ['spinning']) !== undefined,
@@ -91,7 +91,7 @@ function installText(report: InstallReport, request: InstallRequest, home: strin
   const paragraphs = [
     ...report.files.map((file) => fileText(file, report, home, width, style)),
     ...(report.dryRun ? report.files.flatMap(({ diff }) => (diff === undefined ? [] : [diffText(diff, style)])) : []),
-    [summary(report, request), ...nextSteps(report, request)].flatMap((text) => wrapped(text, width)).join('\n'),
+    [summary(report, request), ...nextSteps(report, request, io)].flatMap((text) => wrapped(text, width)).join('\n'),
   ];
   return `${paragraphs.join('\n\n')}\n`;
 }
@@ -133,7 +133,7 @@ function wordOf({ action }: EntryReport, { dryRun }: InstallReport): string {
 
 function row(word: string, text: string, width: number, style: Style): string[] {
   const paint = word === 'left' || word === 'already' ? style.dim : word === 'not done' ? style.red : style.green;
-  const [first = '', ...rest] = wrapped(text, width - 12);
+  const [first = '', ...rest] = wrapped(style.typed(text), width - 12);
   return [`${indent}${paint(word.padEnd(8))}  ${first}`, ...rest.map((line) => ' '.repeat(12) + line)];
 }
 
@@ -153,7 +153,7 @@ function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest
   if (changed.length === 0) {
     if (files.some(({ status }) => status === 'failed')) return 'Nothing was changed.';
     if (files.length > 0) return undo ? 'Nothing to undo.' : 'Nothing to do.';
-    const who = request.agents.length === 1 ? request.agents.map((name) => agents[name].title).join('') : 'any agent';
+    const who = isAll(request) ? 'any agent' : request.agents.map((name) => agents[name].title).join(' or ');
     return undo
       ? 'Nothing to undo: unwedge stands in front of nothing.'
       : `Nothing to do: no agent, MCP server or hook of ${who} is configured here.`;
@@ -172,9 +172,10 @@ function summary({ files, undo, dryRun }: InstallReport, request: InstallRequest
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request: InstallRequest): readonly string[] {
+function nextSteps(report: InstallReport, request: InstallRequest, { own = 'unwedge' }: Io): readonly string[] {
+  const { files, next, notes, undo, dryRun } = report;
   if (!files.some(({ status }) => status === 'changed')) return notes;
-  const words = commandLine(request);
+  const words = `${own} ${commandLine(request)}`;
   if (dryRun) return [...notes, `To do it: ${words}${undo ? ' --undo' : ''}`];
   if (undo) return [...next, ...backups(files, ', with any keys in them; delete it once all works')];
   return [
@@ -182,7 +183,7 @@ function nextSteps({ files, next, notes, undo, dryRun }: InstallReport, request:
     ...notes,
     ...(isAgentsAlone(files) ? [] : [toolLimit]),
     ...backups(files),
-    'What happens from the first call on: unwedge status',
+    `What happens from the first call on: ${own} status`,
     `Back again: ${words} --undo (before you remove unwedge: without it, what is wrapped does not start)`,
   ];
 }
@@ -193,10 +194,13 @@ const toolLimit =
 const isAgentsAlone = (files: readonly FileReport[]): boolean =>
   files.every(({ entries }) => entries.every(({ kind, action }) => kind === 'agent' || action === 'left'));
 
-function commandLine({ agents: names, withProject, withCodexHooks, withGuard, undo }: InstallRequest): string {
+const isAll = ({ agents: names }: InstallRequest): boolean => names.length === agentNames.length;
+
+function commandLine(request: InstallRequest): string {
+  const { withProject, withCodexHooks, withGuard, undo } = request;
   const options = [withProject ? ' --project' : '', withCodexHooks && !undo ? ' --codex-hooks' : ''];
   if (withGuard === true && !undo) options.push(' --guard spinning');
-  return `unwedge install ${names.length === 1 ? names.join('') : '--all'}${options.join('')}`;
+  return `install ${isAll(request) ? '--all' : request.agents.join(' ')}${options.join('')}`;
 }
 
 function backups(files: readonly FileReport[], more = ''): readonly string[] {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { boundedJson } from '../../src/policy/text/face.ts';
 import { type OrderResult, notDone } from '../../src/policy/face.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
@@ -43,6 +43,7 @@ type FileWork = (database: Database, schema: Schema) => OrderResult;
 /** @param forget - that it carries out. */
 async function inFile(path: string, work: FileWork, forget?: LetterOrder): Promise<OrderResult> {
   try {
+    if (!existsSync(path)) return notDone(`nothing is recorded in ${path} yet`);
     const found = await findDriver();
     if (!found.ok) return notDone(`${found.reason}. Fix: ${found.fix}.`);
     const connection = createConnection(found.driver, path, 'FULL', lockWaitMs);

@@ -11,6 +11,7 @@ import {
   findEventTable,
   identityOf,
   isOurs,
+  prepareSchema,
   readRows,
   refuseTooOld,
   selectEvents,
@@ -114,4 +115,12 @@ export async function openSqliteReader(path: string, loaders?: readonly DriverLo
     database?.close();
     throw new Error(`Cannot read ${path}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Reads a file that is not there yet: tables without a row. @throws as {@link openSqliteReader} where nothing can make one. */
+export async function openEmptyReader(path: string): Promise<StoreReader> {
+  const found = await findDriver();
+  if (!found.ok) return openSqliteReader(path);
+  const database = found.driver.open(':memory:', { busyTimeoutMs: 0 });
+  return new SqliteReader(path, database, prepareSchema(database, 'NORMAL').eventTable);
 }

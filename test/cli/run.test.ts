@@ -60,7 +60,7 @@ describe('the command line', () => {
   it.skipIf(!hasSqlite)('[O-1] looks in the state directory of the user when no database is named', async () => {
     const state = temporaryDirectory();
     mkdirSync(join(state, 'unwedge'));
-    const { stderr } = await call(['status'], { env: { XDG_STATE_HOME: state } });
-    expect(stderr).toContain(`No database at ${join(state, 'unwedge', 'unwedge.sqlite')}`);
+    const { stdout } = await call(['status'], { env: { XDG_STATE_HOME: state } });
+    expect(stdout).toContain(`${join(state, 'unwedge', 'unwedge.sqlite')} is not there`);
   });
 });

@@ -14,6 +14,7 @@ export {
   isOurs,
   isTooOld,
   markAsMoved,
+  prepareSchema,
   refuseTooOld,
   versionsOf,
 } from './schema.ts';

@@ -39,7 +39,12 @@ describe('unwedge drill, before it starts anything', () => {
     const HOME = homeWith({ files: { command: 'sh', args: ['-c', 'true'] } });
     for (const word of ['', 'n', 'yesterday']) {
       const ask = (): Promise<string> => Promise.resolve(word);
-      expect(await call(['drill'], { env: { HOME, PATH: '/bin' }, ask })).toMatchObject({ code: 2, stdout: '' });
+      const ran = await call(['drill'], { env: { HOME, PATH: '/bin' }, ask });
+      expect(ran).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/\nunwedge: Nothing was started\n$/) as string,
+      });
     }
   });
 
@@ -67,7 +72,8 @@ describe('unwedge drill, before it starts anything', () => {
     writeFileSync(join(HOME, '.claude.json'), '{ not json');
     const { code, stderr } = await runHere(['drill', 'claude'], { HOME, PATH: '/bin' });
     expect([code, stderr]).toEqual([2, expect.stringContaining('Claude Code cannot use')]);
-    expect((await runHere(['drill', 'cluade'], { HOME })).stderr).toContain('did you mean claude?');
+    for (const words of [['cluade'], ['codex', 'cluade']])
+      expect((await runHere(['drill', ...words], { HOME })).stderr).toContain('did you mean claude?');
   });
 
   it('[E-9] [L-1] says what it does on one screen of 80 by 40', async () => {

@@ -29,7 +29,7 @@ describe('unwedge install', () => {
     [[], `Missing AGENT; it is one of ${agentNames.join(', ')}, or --all`],
     [['claud'], 'Unknown agent "claud"; did you mean claude?'],
     [['claude', '--all'], 'Expected an agent or `--all`, got both'],
-    [['claude', 'codex'], 'Unexpected argument "codex"'],
+    [['claude', 'codx'], 'Unknown agent "codx"; did you mean codex?'],
     [['claude', '--undoo'], 'Unknown option "--undoo"; did you mean --undo?'],
   ])('[E-4] refuses %j', async (words, message) => {
     const { run, config } = startHome();
@@ -85,6 +85,22 @@ describe('unwedge install', () => {
       /The files of before: \S+\/backups, with any keys in them; delete it once all works/,
     );
     expect(existsSync(join(home, '.local/state/unwedge/install/install.json'))).toBe(true);
+  });
+
+  it('[E-4] takes several agents at a time, each once, and says how to take all of them back', async () => {
+    const { run, config, home } = startHome();
+    mkdirSync(join(home, '.cursor'));
+    const cursor = join(home, '.cursor', 'mcp.json');
+    writeFileSync(cursor, original);
+    const done = await run(['claude', 'cursor', 'claude']);
+    expect(done.stdout).toContain('Changed 2 servers in 2 files.');
+    expect(done.stdout).toContain('Back again: unwedge install claude cursor --undo');
+    const undone = await run(['cursor', 'claude', '--undo']);
+    expect(undone.stdout).toContain('Restored 2 servers in 2 files.');
+    for (const file of [config, cursor]) expect(readFileSync(file, 'utf8')).toBe(original);
+    expect((await run(['codex', 'zed'])).stdout).toBe(
+      'Nothing to do: no agent, MCP server or hook of Codex or Zed is configured here.\n',
+    );
   });
 
   it('[E-4] says when there is nothing to stand in front of', async () => {
