@@ -118,7 +118,7 @@ export class McpHub {
 
   /** A batch within a batch is no message. */
   #takeOne(message: McpMessage, text: string): void {
-    if (this.#misfits.keeps(message)) return;
+    if (this.#misfits.keeps(message, text)) return;
     if (message.kind === 'request') this.#request(message, text);
     else if (message.kind === 'notification') this.#notification(message, text);
     else if (message.kind === 'answer' && message.key !== undefined) {

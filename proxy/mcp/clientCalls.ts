@@ -364,6 +364,7 @@ export class ClientCalls {
     if (others.length === 0) this.#inFlight.delete(key);
     else this.#inFlight.set(key, others);
     this.#joins.ended(call);
+    call.joint?.leave(call);
     if (method === 'initialize') this.#initializing--;
     this.#release(call);
   }

@@ -95,7 +95,7 @@ export class FromClient {
 
   #take(message: McpMessage, line: Uint8Array, text: string, inBatch = false): void {
     this.#scope.log?.passed('client', message, line.length);
-    if (this.#misfits.keeps(message)) return;
+    if (this.#misfits.keeps(message, text)) return;
     switch (message.kind) {
       case 'request':
         this.#asked(message, line, inBatch);
@@ -183,8 +183,8 @@ export class FromClient {
     const question: Question | undefined = aside.mine ? aside.question : calls.cancel(key, reason);
     elicitations.check();
     if (question === undefined) return;
-    const { wireId, id } = question;
-    this.#scope.wire?.write(wireId === id ? line : withRequestId(text, wireId));
+    const { wireId, wireKey } = question;
+    this.#scope.wire?.write(wireKey === key ? line : withRequestId(text, wireId));
   }
 
   #pass(line: Line): void {

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../src/policy/text/face.ts';
 import { type McpAnswer, type McpParams, fieldsOf, withId } from '../../src/protocol/mcp/face.ts';
 import { notificationLine } from '../../src/protocol/face.ts';
 import type { ClientCall, SharedRequest } from './clientCall.ts';
-import { type Line, textOf } from './outlet.ts';
+import { type Line, type Outlet, textOf } from './outlet.ts';
 import type { ProxyRules } from './proxyRules.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import type { Asker, Asking, Question, Wire } from './wire.ts';
@@ -27,24 +27,23 @@ export class Joins {
     const { tool } = call;
     if (tool === undefined || !this.#scope.settings.joins || !this.#mayJoin(call, tool)) return wire.ask(call, asking);
     const all = this.#open.get(tool) ?? new Set();
-    this.#open.set(tool, all);
+    let key: string | undefined;
     for (const open of all) {
-      const isSame = open.parts.wire === wire && open.parts.since === this.#ends && open.question?.open === true;
       // One that has left it asks anew. Compared last: most calls of a tool are alone.
-      if (!isSame || call.joint === open || open.key !== keyOf(call)) continue;
+      if (open.wire !== wire || open.since !== this.#ends || !open.question.open || call.joint === open) continue;
+      if (open.key !== (key ??= keyOf(call))) continue;
       open.takes(call);
       // Its answer is that of another call.
       call.seen = undefined;
       return open.question;
     }
-    const { outlet } = this.#scope;
+    call.joint?.leave(call);
+    const question = wire.ask(call, asking);
+    if (question === undefined) return undefined;
     const over = (): void => void (all.delete(joint) && all.size === 0 && this.#open.delete(tool));
-    const joint = new JointRead({ wire, since: this.#ends, write: (line) => outlet.write(line), over });
-    joint.takes(call);
-    // By an id of ours: that of the client may end before the request does.
-    joint.question = wire.ask(joint, { ...asking, again: true });
-    if (joint.question !== undefined) all.add(joint);
-    return joint.question;
+    const joint = new JointRead({ wire, question, since: this.#ends, outlet: this.#scope.outlet, over }, call);
+    this.#open.set(tool, all.add(joint));
+    return question;
   }
 
   /** A call has ended, or the work of one that had. */
@@ -73,23 +72,28 @@ function keyOf({ request, input }: ClientCall): string | undefined {
   return canonicalJson([{ ...params, arguments: input }, Object.fromEntries(meta)]);
 }
 
-interface JointParts {
-  readonly wire: Wire;
-  /** Count of ends as of which it began. */
-  readonly since: number;
-  readonly write: (line: string) => void;
+interface JointParts extends Pick<JointRead, 'wire' | 'question' | 'since'> {
+  readonly outlet: Outlet;
   readonly over: () => void;
 }
 
-/** One request for several calls, each of which has its own id, limits and progress. */
+/** A request that a call made under its own id, as long as it is alone; from its second call on the asker for all of them, each with its own id, limits and progress. */
 class JointRead implements Asker, SharedRequest {
-  readonly parts: JointParts;
-  question: Question | undefined = undefined;
+  readonly wire: Wire;
+  readonly question: Question;
+  /** Count of ends as of which it began. */
+  readonly since: number;
+  readonly #parts: JointParts;
   readonly #members = new Set<ClientCall>();
   #key: string | undefined = undefined;
 
-  constructor(parts: JointParts) {
-    this.parts = parts;
+  constructor(parts: JointParts, first: ClientCall) {
+    this.wire = parts.wire;
+    this.question = parts.question;
+    this.since = parts.since;
+    this.#parts = parts;
+    this.#members.add(first);
+    first.joint = this;
   }
 
   get isLeft(): boolean {
@@ -105,29 +109,34 @@ class JointRead implements Asker, SharedRequest {
   takes(call: ClientCall): void {
     this.#members.add(call);
     call.joint = this;
+    this.question.asker = this;
   }
 
   leave(call: ClientCall): void {
     this.#members.delete(call);
-    if (this.isLeft) this.parts.over();
+    if (this.isLeft) this.#parts.over();
   }
 
   answered(line: Line, answer: McpAnswer): void {
     const [first, ...others] = this.#end();
-    first?.answered(withId(textOf(line), first.request.id), answer);
+    first?.answered(this.#lineFor(first, line), answer);
     // A question of the server is put to one of them; the others ask by themselves.
     const isAsked = answer.result?.['resultType'] === 'input_required';
     for (const call of others) {
       if (isAsked) call.askAlone?.();
-      else call.answered(withId(textOf(line), call.request.id), answer);
+      else call.answered(this.#lineFor(call, line), answer);
     }
+  }
+
+  #lineFor({ request }: ClientCall, line: Line): Line {
+    return request.id === this.question.id ? line : withId(textOf(line), request.id);
   }
 
   progressed(params: McpParams): boolean {
     for (const call of this.#members) {
       const { progressToken } = fieldsOf(call.request.params['_meta']);
       if (!call.progressed(params) || progressToken === undefined) continue;
-      this.parts.write(notificationLine('notifications/progress', { ...params, progressToken }));
+      this.#parts.outlet.write(notificationLine('notifications/progress', { ...params, progressToken }));
     }
     // As each has asked for it, and not as it came.
     return false;
@@ -144,7 +153,7 @@ class JointRead implements Asker, SharedRequest {
   #end(): readonly ClientCall[] {
     const members = [...this.#members];
     this.#members.clear();
-    this.parts.over();
+    this.#parts.over();
     return members;
   }
 }

@@ -1,4 +1,4 @@
-import type { ToolRules } from '../../src/policy/face.ts';
+import type { Timer, ToolRules } from '../../src/policy/face.ts';
 import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import { type McpParams, type McpRequest, elementSpans, fieldsOf, memberSpan } from '../../src/protocol/mcp/face.ts';
 import { ToolDefinitions } from '../../src/runtime/face.ts';
@@ -12,6 +12,10 @@ import type { Wire } from './wire.ts';
 /** A call as its server is to get it, and the name that the client had for its tool, where the list of the server decides which that is. */
 export type Taken = readonly [request: McpRequest, line: Uint8Array, calledAs?: string | undefined];
 
+/** Several tools change at once, and a server may say so at each list it is asked for: times until it is asked, and between two such lists, in ms. */
+const soonMs = 100;
+const apartMs = 5000;
+
 type Asked = Pick<McpRequest, 'method' | 'params'>;
 
 /** The tools of the server as the rules of the operator show them to its client; behind it all is as the server has it. */
@@ -22,6 +26,9 @@ export class ToolView {
   readonly #definitions: ToolDefinitions;
   /** The last server whose tools were all compared, or are, before any of them is called. */
   #checked: { readonly wire: Wire; readonly listed: Promise<void> } | undefined = undefined;
+  #comparing: Timer | undefined = undefined;
+  #comparedAt = Number.NEGATIVE_INFINITY;
+  #isEnded = false;
 
   /** @param changed - told when the list is another one than the client has seen. */
   constructor(scope: ProxyScope, changed: () => void) {
@@ -40,9 +47,21 @@ export class ToolView {
     return this.#scope.settings.pin ? compared : undefined;
   }
 
-  /** The server says that its tools are others now. */
+  /** The server says that its tools are others now: those that are pinned are compared soon, whether or not anybody asks for them. */
   changed(): void {
     this.#checked = undefined;
+    const { clock, settings } = this.#scope;
+    if (!settings.pin || this.#isEnded) return;
+    const inMs = Math.max(soonMs, this.#comparedAt + apartMs - clock.now());
+    this.#comparing ??= clock.setTimeout(() => this.#compareNow(), inMs);
+  }
+
+  #compareNow(): void {
+    const { wire, clock } = this.#scope;
+    this.#comparing = undefined;
+    this.#comparedAt = clock.now();
+    // A server that is new is asked before the first call.
+    if (wire?.ready === true) this.#known(wire).catch(() => undefined);
   }
 
   /** Says whether the tools of its server have to be known before a call is made. */
@@ -54,13 +73,7 @@ export class ToolView {
    * Says why a tool may not be called, or which other call is meant, once all tools of this server are known. Rejects with an AttemptError where they cannot be.
    */
   async judged({ tool, calledAs, request, line }: ClientCall, wire: Wire): Promise<FailureFacts | Taken | undefined> {
-    if (this.#checked?.wire !== wire) this.#checked = { wire, listed: this.#list(wire) };
-    try {
-      await this.#checked.listed;
-    } catch (error) {
-      this.#checked = undefined;
-      throw error;
-    }
+    await this.#known(wire);
     const own = calledAs === undefined ? tool : this.#rules.called(calledAs);
     if (typeof own === 'object') return own;
     if (own === tool || own === undefined || line === undefined) return this.#definitions.refusal(String(tool));
@@ -68,7 +81,19 @@ export class ToolView {
   }
 
   end(): void {
+    this.#isEnded = true;
+    this.#scope.clock.clearTimeout(this.#comparing);
     this.#definitions.end();
+  }
+
+  async #known(wire: Wire): Promise<void> {
+    if (this.#checked?.wire !== wire) this.#checked = { wire, listed: this.#list(wire) };
+    try {
+      await this.#checked.listed;
+    } catch (error) {
+      this.#checked = undefined;
+      throw error;
+    }
   }
 
   async #list(wire: Wire): Promise<void> {

@@ -38,7 +38,8 @@ export interface Asking {
 
 /** A request that the server was asked and has not answered. */
 export interface Question {
-  readonly asker: Asker;
+  /** Another one from the moment on at which several wait for it. */
+  asker: Asker;
   readonly wireId: McpId;
   readonly wireKey: string;
   readonly id: McpId;

@@ -1,5 +1,5 @@
 import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
-import type { McpMessage, McpRequest } from '../../src/protocol/mcp/face.ts';
+import { type McpMessage, type McpRequest, doubledMember, memberSpan } from '../../src/protocol/mcp/face.ts';
 
 /** Methods that are requests by the protocol: without an id they could be neither refused nor answered, nor have a limit. */
 const requests =
@@ -21,19 +21,31 @@ export class Misfits {
     this.#say = say;
   }
 
-  /** Keeps a message back that is one: it is answered, or told of where nothing answers it. @returns whether it is. */
-  keeps(message: McpMessage): boolean {
-    if (message.kind === 'foreign') this.#answer(errorAnswer(null, rpcErrors.invalidRequest, noMessage));
-    else if (message.kind === 'notification' && requests.test(message.method)) this.#drop(message.method);
+  /** Keeps a message back that is one: it is answered, or told of where nothing answers it. @param text - it as it was written. @returns whether it is. */
+  keeps(message: McpMessage, text: string): boolean {
+    const { kind } = message;
+    if (kind === 'foreign') this.#answer(errorAnswer(null, rpcErrors.invalidRequest, noMessage));
+    else if (kind === 'notification' && requests.test(message.method)) this.#drop(message.method, 'without an id');
     else if (isNameless(message)) this.#answer(errorAnswer(message.id, rpcErrors.invalidParams, noName));
-    else return false;
+    else return (kind === 'request' || kind === 'notification') && this.#isDoubled(message, text);
     return true;
   }
 
-  #drop(method: string): void {
+  /** It is judged as JSON.parse reads it, by the last of two members, and a server may read the first. */
+  #isDoubled(message: McpMessage & { readonly kind: 'request' | 'notification' }, text: string): boolean {
+    const name = doubledMember(text) ?? doubledMember(text, memberSpan(text, 'params')?.start ?? text.length);
+    if (name === undefined) return false;
+    const member = JSON.stringify(name.slice(0, 100));
+    const reason = `Invalid Request: it has the member ${member} twice, and a server may read the other one`;
+    if (message.kind === 'notification') this.#drop(message.method, `with the member ${member} twice`);
+    else this.#answer(errorAnswer(message.id, rpcErrors.invalidRequest, reason));
+    return true;
+  }
+
+  #drop(method: string, how: string): void {
     if (this.#said.has(method) || this.#said.size >= mostSaid) return;
     this.#said.add(method);
-    this.#say(`The client sent ${JSON.stringify(method.slice(0, 100))} without an id: it was not passed on`);
+    this.#say(`The client sent ${JSON.stringify(method.slice(0, 100))} ${how}: it was not passed on`);
   }
 }
 

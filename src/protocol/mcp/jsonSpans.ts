@@ -10,19 +10,45 @@ export interface Span {
  */
 export function memberSpan(text: string, name: string, from = 0): Span | undefined {
   let found: Span | undefined;
+  eachMember(text, from, (at, keyEnd, start, end) => {
+    if (isKey(text, at, keyEnd, name)) found = { start, end };
+  });
+  return found;
+}
+
+/**
+ * The name of a member that the object which begins at `from` has twice; undefined when there is none. Names that differ in upper and lower case alone are
+ * one: readers of JSON in Go take them for one. The text must be JSON.
+ */
+export function doubledMember(text: string, from = 0): string | undefined {
+  const names = new Set<string>();
+  let doubled: string | undefined;
+  eachMember(text, from, (at, keyEnd) => {
+    const written = text.slice(at, keyEnd);
+    const name = written.includes('\\') ? String(JSON.parse(written)) : written.slice(1, -1);
+    const folded = name.toUpperCase().toLowerCase();
+    if (names.has(folded)) doubled ??= name;
+    names.add(folded);
+  });
+  return doubled;
+}
+
+function eachMember(
+  text: string,
+  from: number,
+  take: (keyStart: number, keyEnd: number, start: number, end: number) => void,
+): void {
   let at = skipSpace(text, from);
-  if (text[at] !== '{') return undefined;
+  if (text[at] !== '{') return;
   at = skipSpace(text, at + 1);
   while (at < text.length && text[at] !== '}') {
     const keyEnd = skipString(text, at);
-    const key = text.slice(at, keyEnd);
     const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = skipValue(text, start);
-    if (isKey(key, name)) found = { start, end };
+    take(at, keyEnd, start, end);
     at = skipSpace(text, end);
     if (text[at] === ',') at = skipSpace(text, at + 1);
   }
-  return found;
 }
 
 /** Finds where the elements of the array stand that the text is. The text must be JSON. */
@@ -40,8 +66,9 @@ export function elementSpans(text: string): Span[] {
   return spans;
 }
 
-function isKey(written: string, name: string): boolean {
-  if (written.length === name.length + 2) return written.slice(1, -1) === name;
+function isKey(text: string, start: number, end: number, name: string): boolean {
+  if (end - start === name.length + 2) return text.startsWith(name, start + 1);
+  const written = text.slice(start, end);
   return written.includes('\\') && JSON.parse(written) === name;
 }
 
@@ -64,18 +91,13 @@ export function skipValue(text: string, from: number): number {
 
 function skipNested(text: string, from: number): number {
   let depth = 0;
-  let at = from;
-  while (at < text.length) {
-    const char = text[at];
-    if (char === '"') {
-      at = skipString(text, at);
-      continue;
-    }
-    at++;
-    if (char === '{' || char === '[') depth++;
-    else if ((char === '}' || char === ']') && --depth === 0) return at;
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) at = skipString(text, at) - 1;
+    else if (code === 0x7b || code === 0x5b) depth++;
+    else if ((code === 0x7d || code === 0x5d) && --depth === 0) return at + 1;
   }
-  return at;
+  return text.length;
 }
 
 /** The place behind the string that begins at `from`: a jump from quote to quote, so that long texts cost next to nothing. */
@@ -83,7 +105,7 @@ export function skipString(text: string, from: number): number {
   let quote = text.indexOf('"', from + 1);
   while (quote >= 0) {
     let backslashes = 0;
-    while (text[quote - 1 - backslashes] === '\\') backslashes++;
+    while (text.charCodeAt(quote - 1 - backslashes) === 0x5c) backslashes++;
     if (backslashes % 2 === 0) return quote + 1;
     quote = text.indexOf('"', quote + 1);
   }

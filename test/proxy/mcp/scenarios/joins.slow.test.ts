@@ -154,6 +154,67 @@ describe('equal reads of one client', () => {
     );
   });
 
+  it('[P-13] the first goes on as its client wrote it, and its answer comes as the server wrote it', async () => {
+    const proxy = await start();
+    const written = `{"jsonrpc": "2.0",  "id": "mine", "method": "tools/call", "params": {"name": "peek", "arguments": ${JSON.stringify(held)}, "_meta": {"progressToken": 7}}}`;
+    proxy.raw(written);
+    const second = proxy.call('peek', held, 'b');
+    expect((await proxy.received()).some((line) => line === written)).toBe(true);
+    await release(proxy);
+    expect(textIn(await second)).toBe('released it');
+    expect(textIn(await proxy.seen(({ id }) => id === 'mine'))).toBe('released it');
+    expect(await asked(proxy)).toBe(1);
+  });
+
+  it('[P-13] the first gives up and its client uses its id anew: the other has its own answer and progress', async () => {
+    const proxy = await start();
+    const raw = (id: string, name: string, args: object, progressToken: string): void =>
+      proxy.raw(
+        JSON.stringify({
+          ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+          params: { name, arguments: args, _meta: { progressToken } },
+        }),
+      );
+    raw('a', 'peek', held, 'first');
+    raw('b', 'peek', held, 'second');
+    proxy.notify('notifications/cancelled', { requestId: 'a' });
+    proxy.notify('notifications/cancelled', { requestId: 'a' });
+    raw('a', 'plain', { text: 'anew' }, 'third');
+    expect(textIn(await proxy.seen(({ id }) => id === 'a'))).toBe('anew');
+    await proxy.call('plain', {
+      do: 'notify',
+      method: 'notifications/progress',
+      params: { progressToken: 'first', progress: 1 },
+    });
+    const told = proxy.lines.filter((line) => line.includes('notifications/progress'));
+    expect(told.map((line) => (JSON.parse(line) as Message).params)).toEqual([
+      { progressToken: 'second', progress: 1 },
+    ]);
+    await release(proxy);
+    expect(textIn(await proxy.seen(({ id }) => id === 'b'))).toBe('released it');
+    expect((await proxy.received()).filter((line) => line.includes('notifications/cancelled'))).toEqual([]);
+    expect(proxy.lines.filter((line) => line.includes('"id":"a"'))).toHaveLength(1);
+  });
+
+  it('[P-13] the last that gives up cancels the request by the id that the server has for it', async () => {
+    const proxy = await start();
+    void proxy.call('peek', held, 'a');
+    void proxy.call('peek', held, 'b');
+    for (const requestId of ['a', 'b']) proxy.notify('notifications/cancelled', { requestId, reason: 'enough' });
+    const cancels = (await proxy.received()).filter((line) => line.includes('notifications/cancelled'));
+    expect(cancels.map((line) => (JSON.parse(line) as Message).params)).toEqual([{ requestId: 'a', reason: 'enough' }]);
+  });
+
+  it('[P-13] a call that was alone leaves nothing behind that another one could join', async () => {
+    const proxy = await start();
+    void proxy.call('peek', held, 'a');
+    proxy.notify('notifications/cancelled', { requestId: 'a' });
+    const second = proxy.call('peek', held, 'b');
+    expect(await asked(proxy)).toBe(2);
+    await release(proxy);
+    expect(textIn(await second)).toBe('released it');
+  });
+
   it('[P-13] each has the progress that it asked for', async () => {
     const proxy = await start();
     const call = (id: string, token?: string): void =>

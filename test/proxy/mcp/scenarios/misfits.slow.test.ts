@@ -15,6 +15,12 @@ const ways = (name: string): object[] => [
   [call(name)],
   ...[[name], { name }].map((as, at) => call(name, { id: `odd-${at}` }, as)),
 ];
+/** Names of a tool that may be called, and of one that may not, in one call. */
+const doubled = (id: string): string[] => [
+  `{"jsonrpc":"2.0","id":"${id}-1","method":"tools/call","params":{"name":"act","name":"echo","arguments":{"mark":"smuggled"}}}`,
+  `{"jsonrpc":"2.0","id":"${id}-2","method":"tools/call","params":{"name":"act","arguments":{"mark":"smuggled"}},"params":{"name":"echo"}}`,
+  `{"jsonrpc":"2.0","id":"${id}-3","method":"tools/call","params":{"name":"act","arguments":{"mark":"smuggled"}},"method":"ping"}`,
+];
 const arrived = (received: readonly string[]): string[] => received.filter((line) => line.includes('smuggled'));
 
 describe('a call of a tool that is no ordinary request', () => {
@@ -33,6 +39,18 @@ describe('a call of a tool that is no ordinary request', () => {
     expect(codes.map(({ error }) => error?.code)).toEqual(Array<number>(8).fill(-32_600));
     const said = proxy.said.filter((line) => line.includes('without an id'));
     expect(said).toEqual(['The client sent "tools/call" without an id: it was not passed on']);
+  });
+
+  it('[P-11] [P-3] never reaches the server where it says twice what is called, alone or in a batch', async () => {
+    const proxy = await startProxy({ deny: ['act'] });
+    await proxy.open();
+    for (const line of doubled('one')) proxy.raw(line);
+    proxy.raw(`[${doubled('batch').join(',')}]`);
+    const { error } = await proxy.seen(({ id }) => id === 'batch-3');
+    expect(error).toMatchObject({ code: -32_600, message: expect.stringContaining('"method" twice') as string });
+    expect(arrived(await proxy.received())).toEqual([]);
+    const codes = proxy.lines.map((line) => (JSON.parse(line) as Message).error?.code);
+    expect(codes.filter((code) => code === -32_600)).toHaveLength(6);
   });
 
   it('[P-11] [P-3] never reaches a server that ends a line at a carriage return, as one of its own', async () => {

@@ -127,6 +127,16 @@ describe('definitions of tools', () => {
     expect(await listed(proxy)).toEqual(['read: reads', 'write: writes']);
   });
 
+  it('[P-11] that change are told as soon as the server says so, though nobody asks for them', async () => {
+    const proxy = await start(storePath(), first, { pin: true });
+    expect(await listed(proxy)).toHaveLength(2);
+    expect(textIn(await proxy.call('write', { text: 'on' }))).toBe('on');
+    proxy.lists(second);
+    await proxy.call('write', { do: 'notify', method: 'notifications/tools/list_changed' });
+    proxy.clock.skip(150);
+    expect(await proxy.told('mcp.tool_changed')).toMatchObject({ tool: 'read', held: true });
+  });
+
   it('[P-11] go by what says what a tool is: not by the order of its schema, nor by other fields', async () => {
     const store = storePath();
     const one = { name: 'a', inputSchema: { type: 'object', required: ['x'] }, _meta: { v: 1 } };
