@@ -213,7 +213,7 @@ export class AttemptLifecycle<I, O> {
     call.attempt = undefined;
     this.#state.inFlight.delete(call);
     this.#state.options.deadlines.remove(call);
-    this.#state.circuit.link.attemptEnded();
+    this.#state.circuit.link.flushSoon();
   }
 
   /** @param note - of the operator for whom it passed before its time: that it had passed would be no true word. */

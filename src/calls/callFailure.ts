@@ -13,21 +13,20 @@ export function callFailure<I, O>(call: Call<I, O>, facts: FailureFacts, integra
   const { kind, reason, leaves, shouldRetry, retryAfterMs } = facts;
   const resumable = facts.resumable ?? (call.progress.goesOn || undefined);
   const end = { kind, reason, outcome, leaves, shouldRetry, retryAfterMs, resumable };
-  return {
-    ...facts,
-    outcome,
-    integration,
-    attempts: call.attempts,
-    // A call that is kept is not made again by the same one: it joins it.
-    retryable: facts.kept !== undefined || isRetryable(end, call.expectedEffect, call.settings.retry.repeatAfter),
-    ...(effect !== undefined && { effect }),
-    // The overall limit passed in our own queue: as little as a refusal says it anything of the integration.
-    ...(call.attempts === 0 && kind === 'timeout' && { alerts: false }),
-    ...(isOpen && isKnown(facts) && { lastOutcome: facts.outcome }),
-    // Rounded up: a caller that waits so long does not come too early.
-    ...(retryAfterMs !== undefined && { retryAfterMs: Math.ceil(retryAfterMs) }),
-  };
+  // A call that is kept is not made again by the same one: it joins it.
+  const retryable = facts.kept !== undefined || isRetryable(end, call.expectedEffect, call.settings.retry.repeatAfter);
+  // Spread once, what few have is written behind it: each further spread would cost as much.
+  const failure: Writable<Failure> = { ...facts, outcome, integration, attempts: call.attempts, retryable };
+  if (effect !== undefined) failure.effect = effect;
+  // The overall limit passed in our own queue: as little as a refusal says it anything of the integration.
+  if (call.attempts === 0 && kind === 'timeout') failure.alerts = false;
+  if (isOpen && isKnown(facts)) failure.lastOutcome = facts.outcome;
+  // Rounded up: a caller that waits so long does not come too early.
+  if (retryAfterMs !== undefined) failure.retryAfterMs = Math.ceil(retryAfterMs);
+  return failure;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
  * The facts that end a call for a reason of its caller's, with what they say of its effect: while none of its attempts is under way nothing more can come of

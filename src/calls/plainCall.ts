@@ -114,7 +114,7 @@ export class PlainCalls<I, O> extends Conductor<I, O> {
     options.deadlines.remove(call);
     circuit.counts.answered(now);
     this.steps.lifecycle.unansweredSince = Number.POSITIVE_INFINITY;
-    if (!link.sync.isLingering) link.attemptEnded();
+    if (!link.sync.isLingering) link.flushSoon();
     if (!budget.isFull) budget.succeededAtFirst();
 
     // Settled and counted, once; then the caller is told.

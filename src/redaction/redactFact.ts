@@ -140,7 +140,7 @@ class Walk {
   /** The fields without secrets; undefined when they hold none. */
   #fields(object: object, names: readonly string[], depth: number): Record<string, unknown> | undefined {
     const { known } = this.#texts;
-    const clean: [name: string, value: unknown][] = [];
+    const values: unknown[] = [];
     let changed = false;
     for (const name of names) {
       let given: unknown;
@@ -159,9 +159,10 @@ class Walk {
         value = this.#field(field, value, depth);
       }
       changed ||= field.clean !== name || !Object.is(value, given);
-      clean.push([field.clean, value]);
+      values.push(value);
     }
-    return changed ? Object.fromEntries(clean) : undefined;
+    if (!changed) return undefined;
+    return Object.fromEntries(names.map((name, index) => [this.#texts.name(name).clean, values[index]]));
   }
 
   #field({ meaning, isName }: FieldName, value: unknown, depth: number): unknown {

@@ -173,14 +173,14 @@ const snakeNames = new Map<string, string>();
 /** A copy without what the store adds itself. */
 function asTold(fact: object): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(fact)) {
+  for (const key of Object.keys(fact)) {
     if (key === 'type' || key === 'at') continue;
     let name = snakeNames.get(key);
     if (name === undefined) {
       name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       snakeNames.set(key, name);
     }
-    result[name] = value;
+    result[name] = (fact as Record<string, unknown>)[key];
   }
   return result;
 }

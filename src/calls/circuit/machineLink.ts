@@ -1,5 +1,6 @@
 import type { IntegrationRef, IntegrationState } from '../../machines/integration.ts';
 import type { IntegrationEmitted, IntegrationEvent } from '../../machines/integrationEvents.ts';
+import { openingRule } from '../../policy/breaker.ts';
 import type { BreakerRule } from '../../policy/breakerRule.ts';
 import type { FailureKind } from '../../policy/failures/failure.ts';
 import type { BreakerCounts } from './breakerCounts.ts';
@@ -17,7 +18,7 @@ export interface MachineWatcher {
   emitted(event: IntegrationEmitted): void;
 }
 
-type LinkOptions = Pick<CallPathOptions<never, never>, 'clock' | 'everyEvent'>;
+type LinkOptions = Pick<CallPathOptions<never, never>, 'clock' | 'everyEvent' | 'policy'>;
 
 /**
  * The call path's side of its machine: sends the events that could change the state, and skips only those the machine would ignore.
@@ -201,6 +202,9 @@ export class MachineLink implements Follower {
     if (!this.isCurrent(fence)) return;
     const at = this.#options.clock.now();
     const tally = this.#counts.failed(at);
+    // While the circuit is closed the machine ignores what does not open it.
+    if (this.closed && !this.#everyEvent && openingRule(kind, tally, this.#options.policy.breaker) === undefined)
+      return;
     this.send({ type: 'attempt.failed', generation: fence.generation, at, kind, tally, hintMs });
   }
 
@@ -219,11 +223,6 @@ export class MachineLink implements Follower {
   attemptStarted(): void {
     this.sync.isUsed = true;
     if (this.#everyEvent || this.lastState === 'idle' || this.lastState === 'backoff') this.flush();
-  }
-
-  /** An attempt has left the table. */
-  attemptEnded(): void {
-    this.sync.attemptEnded();
   }
 
   /** Lets the machine follow the call table at the end of this turn, once however many calls changed. */

@@ -50,18 +50,15 @@ export class MachineSync {
     return this.#calls.waiting.size > 0 ? 'backoff' : 'idle';
   }
 
-  /** At the end of this turn. */
+  /** At the end of this turn, or later where nobody listens. */
   soon(): void {
-    if (this.#queued) return;
+    if (this.#queued || this.isLingering) return;
+    if (this.#follower.mayLinger()) {
+      this.#linger();
+      return;
+    }
     this.#queued = true;
     this.#clock.nextTurn(this.#turned);
-  }
-
-  /** An attempt has left the table. */
-  attemptEnded(): void {
-    if (this.isLingering) return;
-    if (this.#follower.mayLinger()) this.#linger();
-    else this.soon();
   }
 
   /** The machine has changed its state: the moment of waiting is over. */

@@ -1,4 +1,4 @@
-import { causeText, type CountedFailure } from '../../policy/records/breakerCause.ts';
+import type { CountedFailure } from '../../policy/records/breakerCause.ts';
 import type { CallFact } from '../../policy/facts/callFacts.ts';
 import type { FactMap } from '../../policy/facts/facts.ts';
 import type { AttemptEnd } from '../../policy/records/flight.ts';
@@ -209,7 +209,8 @@ export class CallRecords<I, O> {
       model: about?.modelOf?.(input),
       failure,
       retryCount: Math.max(0, call.attempts - 1),
-      elapsedMs: this.#options.clock.now() - call.startedAt,
+      // Whole, as it is told: a fact in which nothing is to be changed is not copied.
+      elapsedMs: Math.round(this.#options.clock.now() - call.startedAt),
       stack: stackOf(failure.cause),
       limit: limitThatPassed(failure, settings, policy.limits),
     });
@@ -235,7 +236,7 @@ export class CallRecords<I, O> {
   attemptWasLate({ call, number: attempt, givenUp }: Attempt<Call<I, O>>, error: string | undefined): void {
     this.late++;
     const now = this.#options.clock.now();
-    const lateByMs = now - (givenUp?.since ?? now);
+    const lateByMs = Math.round(now - (givenUp?.since ?? now));
     this.#queue.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
   }
 
@@ -248,7 +249,7 @@ export class CallRecords<I, O> {
     return {
       kind,
       reason,
-      message: causeText(message),
+      message,
       call: id,
       attempt,
       label,

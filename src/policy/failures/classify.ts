@@ -7,6 +7,7 @@ import type { RetryHint } from './hints.ts';
 import type { ErrorSource } from './rpcCodes.ts';
 import { plainSpeech } from './plainSpeech.ts';
 import { isRefusal } from './refusalForm.ts';
+import { keyOfError, knownFacts } from './saidBefore.ts';
 import { sharpenedByWords } from './sharpened.ts';
 import { textHint } from './textHints.ts';
 
@@ -48,7 +49,11 @@ export interface ClassifyContext {
  */
 export function classify(error: unknown, context: ClassifyContext): FailureFacts {
   try {
-    return examined(error, context);
+    const { source, dispatched, maxPauseMs, patterns } = context;
+    // Patterns of one's own may answer otherwise each time.
+    const said = patterns === undefined ? keyOfError(error) : undefined;
+    if (said === undefined) return examined(error, context);
+    return knownFacts(`${source}|${dispatched}|${maxPauseMs}|${said}`, error, () => examined(error, context));
   } catch {
     // A revoked proxy throws whatever is asked of it.
     return { kind: 'unknown', message: nothingSaid, outcome: outcomeIn(context, 'unknown'), cause: error };

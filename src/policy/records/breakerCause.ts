@@ -42,6 +42,7 @@ export class RecentFailures {
   #textOf: OpenCause | undefined = undefined;
   #shown: number | 'tried' = Number.NaN;
 
+  /** @param failure - whose message is made a line only once the circuit opens. */
   note(failure: CountedFailure): void {
     this.#recent.push(failure);
     if (this.#recent.length > mostKept) this.#recent.shift();
@@ -53,7 +54,8 @@ export class RecentFailures {
     if (last === undefined) return;
     // A quota and a failed probe open the circuit by themselves, whatever failed before.
     const count = 'failures' in rule ? rule.failures : 1;
-    this.cause = { kind: last.kind, message: last.message, rule, failures: this.#recent.slice(-count) };
+    const failures = this.#recent.slice(-count).map((each) => ({ ...each, message: causeText(each.message) }));
+    this.cause = { kind: last.kind, message: causeText(last.message), rule, failures };
     this.#recent = [];
   }
 

@@ -52,7 +52,7 @@ export function boundedText(text: string): string {
 }
 
 /** Tells whether it is short values of which nothing is to be cut, as most events are: even if each character were escaped. */
-function isSmall(metadata: Readonly<Record<string, unknown>>): boolean {
+export function isSmall(metadata: Readonly<Record<string, unknown>>): boolean {
   let left = maxTextChars;
   for (const name in metadata) {
     const value = metadata[name];

@@ -1,5 +1,5 @@
 import type { ProcessWorld } from '../../actors/process/processIdentity.ts';
-import { boundedJson } from '../../policy/text/storedJson.ts';
+import { boundedJson, isSmall } from '../../policy/text/storedJson.ts';
 import { addFigures, type CallFiguresRow, type CallTotals, noFigures } from '../../policy/records/callFigures.ts';
 import type { ChildRecord, ChildRecords } from '../../policy/records/childRecord.ts';
 import type { Fact, Told } from '../../policy/facts/facts.ts';
@@ -49,9 +49,15 @@ export class MemoryStore implements Store {
   record(fact: Told<Fact>): boolean {
     const event = this.#closed ? undefined : storedEvent(fact);
     if (event === undefined) return !this.#closed;
-    const { category, eventType: type } = event;
-    const metadata = parseMetadata(boundedJson(event.metadata));
-    this.#events.push({ id: ++this.#lastEvent, at: Math.round(fact.at), category, type, metadata });
+    const { category, eventType: type, metadata: given } = event;
+    // Words and numbers of the store's own are made what a file gives back only once somebody reads them: most are never read.
+    let metadata = isSmall(given) ? undefined : parseMetadata(boundedJson(given));
+    this.#events.push({
+      ...{ id: ++this.#lastEvent, at: Math.round(fact.at), category, type },
+      get metadata() {
+        return (metadata ??= parseMetadata(boundedJson(given)));
+      },
+    });
     // Shifting one by one would move all of them each time.
     if (this.#events.length >= 2 * maxEvents) this.#events.splice(0, this.#events.length - maxEvents);
     return true;

@@ -82,4 +82,38 @@ describe('an integration whose changes nobody hears', () => {
     await clock.advance(20);
     expect([ref.getSnapshot().value, clock.pending]).toEqual(['idle', 0]);
   });
+
+  it('[M-1] is told late that its calls wait for another attempt, and at once where somebody asks', async () => {
+    const { integration, clock, ref } = startIntegration(
+      { retry: { maxAttempts: 2, backoff: { kind: 'constant', delayMs: 100 } } },
+      () => {
+        throw fault('transient');
+      },
+      { facts: new UnheardFacts() },
+    );
+    await clock.settle();
+    const outcome = integration.call('fail');
+    await clock.settle();
+    expect(ref.getSnapshot().value).toBe('calling');
+    expect(integration.state).toBe('backoff');
+    await clock.advance(100);
+    await outcome;
+    await clock.advance(20);
+    expect([ref.getSnapshot().value, clock.pending]).toEqual(['idle', 0]);
+  });
+
+  it('[M-1] is told that its calls wait, once they have for a moment', async () => {
+    const { integration, clock, ref } = startIntegration(
+      { retry: { maxAttempts: 2, backoff: { kind: 'constant', delayMs: 100 } } },
+      () => {
+        throw fault('transient');
+      },
+      { facts: new UnheardFacts() },
+    );
+    await clock.settle();
+    void integration.call('fail');
+    await clock.advance(20);
+    expect(ref.getSnapshot().value).toBe('backoff');
+    await clock.advance(100);
+  });
 });
