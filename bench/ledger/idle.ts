@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Case } from '../harness/suite.ts';
 
-/** What an idle session holds, kept in a file, its actor and its place under the supervisor included. */
-export function idleHeap(count: number): Case {
+/** What an idle session holds that is kept in a file. @param works - whether it has processed a message before. @defaultValue it sleeps */
+export function idleHeap(count: number, works = false): Case {
   return {
     isolated: true,
     async measure(probe) {
@@ -14,7 +14,10 @@ export function idleHeap(count: number): Case {
       const onMessage = () => undefined;
       const opened = async (from: number, to: number): Promise<void> => {
         for (let index = from; index < to; index++) gateway.session(`session-${index}`, { onMessage });
-        await gateway.session(`session-${to - 1}`).send({ kind: 'user' });
+        for (let index = works ? from : to - 1; index < to; index++) {
+          const sent = await gateway.session(`session-${index}`).send({ kind: 'user' });
+          if (sent.accepted) await sent.processed;
+        }
       };
       await gateway.start();
       await opened(0, 100);

@@ -48,6 +48,38 @@ function coreGateway(scope: GatewayScope): Gateway {
   const { checked, registry, hooks, approvals, tools, kept, reminder, figures } = scope;
   const { runtime } = registry;
   const { clock, bus, deadlines, tracing } = runtime;
+  const startActor = (session: SupervisedSession): void =>
+    runtime.supervise({
+      id: `session:${session.id}`,
+      logic: sessionMachine,
+      input: { session: session.id, ...session.limits },
+      shutdown: session.limits.releaseMs + 1000,
+      onStart: (ref, incarnation) => session.attach(ref as SessionRef, incarnation),
+      details: () => ({ waiting: session.waiting }),
+    });
+  const host = {
+    id: '',
+    clock,
+    deadlines,
+    facts: bus,
+    tools,
+    tracing,
+    budgets: runtime.budgets,
+    inbox: runtime.inbox,
+    shown: (why: SessionWhy) => shownWhy(why, runtime.redactAnswer),
+    clean: (text: string) => runtime.redactAnswer({ text }).text,
+    kept: checked.store !== ':memory:',
+    left: async (id: string) => {
+      kept.leave(id);
+      await registry.leaveSession(id);
+    },
+    sent: (id: string) => reminder.sent(id),
+    isRunning: () => registry.running,
+    wakes: (id: string) => {
+      const session = registry.sessions.get(id);
+      if (session !== undefined) startActor(session);
+    },
+  };
   let adopted: ((session: string) => SessionOptions | undefined) | undefined;
 
   const gateway = withInspection<Gateway>(scope.inspection, {
@@ -82,36 +114,13 @@ function coreGateway(scope: GatewayScope): Gateway {
       if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
       registry.refuseLate();
-      const about = {
-        id,
-        clock,
-        deadlines,
-        facts: bus,
-        tools,
-        tracing,
-        budgets: runtime.budgets,
-        inbox: runtime.inbox,
-        shown: (why: SessionWhy) => shownWhy(why, runtime.redactAnswer),
-        clean: (text: string) => runtime.redactAnswer({ text }).text,
-        kept: checked.store !== ':memory:',
-        left: async () => {
-          kept.leave(id);
-          await registry.leaveSession(id);
-        },
-        sent: () => reminder.sent(id),
-      };
+      // What all share is their prototype: there are very many.
+      const about = Object.assign(Object.create(host) as typeof host, { id });
       const session = new SupervisedSession(about, withSessionDefaults(sessionOptions, checked.sessions));
       registry.addSession(session);
       runtime.flights.session(id, session.limits);
       kept.add(session);
-      runtime.supervise({
-        id: `session:${id}`,
-        logic: sessionMachine,
-        input: { session: id, ...session.limits },
-        shutdown: session.limits.releaseMs + 1000,
-        onStart: (ref, incarnation) => session.attach(ref as SessionRef, incarnation),
-        details: () => ({ waiting: session.waiting }),
-      });
+      if (!session.isAsleep) startActor(session);
       return session as Session<never>;
     },
     adoptSessions(optionsOf) {

@@ -4,6 +4,7 @@ import type { Adoption } from './adoption.ts';
 import type { KeptFacts } from '../policy/facts/facts.ts';
 import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
+import type { Claims } from '../sessions/persistence.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { OldestMail } from '../sessions/sessionMail.ts';
 import type { Move, SessionStore } from '../sessions/sessionStore.ts';
@@ -13,7 +14,7 @@ import type { Store } from '../store/store.ts';
 const claimEveryMs = 10_000;
 /** Shortest interval at which messages that come for it have it asked for, in ms. */
 const askEveryMs = 1000;
-/** Sessions that are claimed in one commit: it takes about 10 ms. */
+/** Sessions that are claimed in one commit: it takes up to about 10 ms. */
 const mostClaims = 100;
 
 interface KeptSessionsParts {
@@ -55,20 +56,37 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, tak
   const asked = new WeakMap<SupervisedSession, { readonly at: number; readonly answer: Promise<void> }>();
   let seen: { readonly at: number; readonly end: Promise<void> } | undefined;
 
+  const claims: Claims = { again: () => planClaims(), ask, answered: (session) => answeredCalls.get(session) ?? 0 };
+
   async function open(session: SupervisedSession): Promise<void> {
     if (store === undefined) session.goesUnkept();
     else {
-      const { id } = session;
-      const answered = (): number => answeredCalls.get(id) ?? 0;
-      await session.open(store, { again: planClaims, ask: () => ask(session), answered });
-      if (!session.heldElsewhere) answeredCalls.delete(id);
+      await session.open(store, claims);
+      if (!session.heldElsewhere) answeredCalls.delete(session.id);
     }
+  }
+
+  /** Claims those together that sleep. */
+  async function openSome(some: readonly SupervisedSession[]): Promise<void> {
+    const asleep = some.flatMap((session) => {
+      const limits = store === undefined || answeredCalls.has(session.id) ? undefined : session.claiming();
+      return limits === undefined ? [] : [{ session, id: session.id, limits }];
+    });
+    const others = new Set(asleep.map(({ session }) => session));
+    const opening = some.filter((session) => !others.has(session)).map(open);
+    if (store !== undefined && asleep.length > 0) {
+      const opened = { store, claims };
+      const each = () => Promise.all(asleep.map(({ id, limits }) => opened.store.claim(id, limits)));
+      const made = await (store.claimAll?.(asleep) ?? each());
+      opening.push(...asleep.map(({ session }, index) => session.claimed(opened, made[index])));
+    }
+    await Promise.all(opening);
   }
 
   /** A slice at a time: each waits for the commit that has claimed it, and the loop goes on between. */
   async function openAll(toOpen: readonly SupervisedSession[]): Promise<void> {
     for (let first = 0; first < toOpen.length && !stopped; first += mostClaims) {
-      await Promise.all(toOpen.slice(first, first + mostClaims).map(open));
+      await openSome(toOpen.slice(first, first + mostClaims));
     }
   }
 
@@ -87,8 +105,9 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, tak
   }
 
   /** Its owner may have ended just now: the sender of a message need not wait for the next look. Where others tell of that it is known. */
-  function ask(session: SupervisedSession): Promise<void> {
-    if (stopped || store?.takeable !== undefined) return Promise.resolve();
+  function ask(id: string): Promise<void> {
+    const session = sessions.get(id);
+    if (session === undefined || stopped || store?.takeable !== undefined) return Promise.resolve();
     const now = clock.now();
     const last = asked.get(session);
     if (last !== undefined && now - last.at < askEveryMs) return last.answer;
@@ -135,7 +154,7 @@ export function createKeptSessions({ clock, facts, store: storeOf, seeWorld, tak
     }
     await see();
     await take(unclaimed, async () => {
-      for (const session of unclaimed) if (!stopped && session.unclaimed) await open(session);
+      for (const session of unclaimed) if (!stopped && session.unclaimed) await openSome([session]);
     });
     return undefined;
   }

@@ -8,6 +8,7 @@ import { type BudgetAnswer, noteIn, notDone, type OrderNote, type OrderResult } 
 import { readStoredName } from '../policy/options/storedName.ts';
 import type { SupervisedSession } from '../sessions/session.ts';
 import type { SessionWhy } from '../sessions/why.ts';
+import type { Sleepers } from '../supervisor/supervision.ts';
 import type { TreeNode } from '../supervisor/tree.ts';
 import { Drain } from './drain.ts';
 import type { LiveRun } from './keptSessions.ts';
@@ -68,7 +69,7 @@ export class Registry {
   #hasFailed = false;
 
   constructor(options: CheckedGatewayOptions, tuning: StoreTuning = {}) {
-    const life = new RuntimeLife(options, tuning);
+    const life = new RuntimeLife(options, tuning, sleepersIn(this.#sessions));
     this.#options = options;
     this.#life = life;
     const { clock, deadlines } = life.parts;
@@ -421,4 +422,17 @@ export class Registry {
   #followCalls(): void {
     for (const { path } of this.#entries.values()) void path.link.state;
   }
+}
+
+/** Sessions that have no actor yet, as children of the root. */
+function sleepersIn(sessions: ReadonlyMap<string, SupervisedSession>): Sleepers {
+  return {
+    *ids() {
+      for (const { id, isAsleep } of sessions.values()) if (isAsleep) yield `session:${id}`;
+    },
+    get(child) {
+      const session = child.startsWith('session:') ? sessions.get(child.slice('session:'.length)) : undefined;
+      return session?.isAsleep === true ? session : undefined;
+    },
+  };
 }

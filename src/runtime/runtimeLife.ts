@@ -8,6 +8,7 @@ import { factTypes } from '../policy/facts/factTypes.ts';
 import { createShownNames } from '../redaction/shownNames.ts';
 import type { Store } from '../store/store.ts';
 import type { ChildSpec } from '../supervisor/childSpec.ts';
+import type { Sleepers } from '../supervisor/supervision.ts';
 import { createRootSupervisor } from '../supervisor/supervisor.ts';
 import { createBus } from '../telemetry/bus.ts';
 import { CallStatistics } from './callStatistics.ts';
@@ -59,10 +60,10 @@ export class RuntimeLife {
   readonly #pending: ChildSpec[] = [];
   #state: 'new' | 'starting' | 'running' | 'stopped' = 'new';
 
-  constructor(options: CheckedGatewayOptions, tuning: StoreTuning) {
+  constructor(options: CheckedGatewayOptions, tuning: StoreTuning, sleepers?: Sleepers) {
     const { clock, random, logger, redact, secrets, environment, policies, redactAnswer, agentProfiles } = options;
     const bus = createBus({ clock, logger, redact, types: factTypes });
-    const root = createRootSupervisor({ ...options.supervisor, clock, random, facts: bus });
+    const root = createRootSupervisor({ ...options.supervisor, clock, random, facts: bus }, sleepers);
     const stalled = (ms: number): void => bus.tell({ type: 'runtime.stalled', stalledMs: Math.round(ms) });
     const deadlines = new DeadlineQueue(clock, stalled);
     const signals = new SignalFanout();

@@ -1,3 +1,4 @@
+import type { CheckedSessionOptions } from './sessionOptions.ts';
 import { withoutSecrets } from './toolResult.ts';
 import type { Outcome } from '../policy/failures/failure.ts';
 import { show } from '../policy/options/options.ts';
@@ -8,7 +9,6 @@ import type { Message, MessageName, NamedMessage } from './mailbox.ts';
 import {
   type Claim,
   type Kept,
-  type LostCall,
   maxKeys,
   type Past,
   type Recovered,
@@ -39,9 +39,34 @@ export interface Claims {
   /** The session has been taken over, and is to be claimed again some time. */
   readonly again: () => void;
   /** A message has come for a session that is held: it may be free by now. Resolves when that is known. */
-  readonly ask: () => Promise<void>;
+  readonly ask: (session: string) => Promise<void>;
   /** Lost calls of the session that its runtime has answered before it claims it. @defaultValue none */
-  readonly answered?: (() => number) | undefined;
+  readonly answered?: ((session: string) => number) | undefined;
+}
+
+/** Store on which sessions are opened. */
+export interface Opened {
+  readonly store: SessionStore;
+  readonly claims: Claims;
+}
+
+/** Claim of a session that is this runtime's now. */
+export type FreeClaim = Extract<Claim, { held: false }>;
+
+/** Part of a session that is recovered with its claim. @param answered - lost calls of it that were answered before. */
+export function recoveryLimits(
+  { id: session, clock, tools, facts }: Pick<SessionScope, 'id' | 'clock' | 'tools' | 'facts'>,
+  { historyLimit, recovery }: Pick<CheckedSessionOptions, 'historyLimit' | 'recovery'>,
+  answered: number,
+): RecoveryLimits {
+  const wallNow = clock.wallNow();
+  return {
+    ...recovery,
+    ...{ wallNow, historyLimit },
+    answer: (call) => lostCallResult(call, wallNow),
+    facts: (recovered) => recoveredFacts(session, recovered, answered).map((fact) => facts.masked(fact)),
+    keeps: (call) => tools.canRecover(call),
+  };
 }
 
 /** A message that was accepted under a key. */
@@ -67,7 +92,7 @@ export class Persistence {
   #keys: Map<string, Known> | undefined = undefined;
   #wanted: boolean;
   /** Rest that the claim has left unread. */
-  #past: Extract<Claim, { held: false }>['past'] | undefined = undefined;
+  #past: Pick<FreeClaim, 'past'> | undefined = undefined;
   /** True once turns were made without it, as it could not be read. */
   #wentOn = false;
   #claiming: Promise<void> | undefined = undefined;
@@ -188,31 +213,33 @@ export class Persistence {
 
   /**
    * Claims the session; one that is being claimed is waited for. While a live runtime is known to have it, it stays with that one.
+   * @param made - what came of a claim of it that was made while it slept.
    */
-  async open(
-    store: SessionStore,
-    limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs'>,
-    claims: Claims,
-  ): Promise<void> {
-    if (!this.unclaimed) return;
-    this.#store = store;
-    this.#claims = claims;
-    this.#handsOver = store.handsOver === true;
-    this.#claiming ??= this.#claim(store, limits).finally(() => {
+  async open(opened: Opened, limits: RecoveryLimits, made?: { readonly claim: Claim | undefined }): Promise<void> {
+    if (!this.unclaimed) {
+      if (made?.claim?.held === false) await made.claim.ledger.release();
+      return;
+    }
+    this.#join(opened);
+    const claiming = async () =>
+      this.#take(made ? made.claim : await opened.store.claim(this.#scope.id, limits), limits.facts);
+    this.#claiming ??= claiming().finally(() => {
       this.#claiming = undefined;
     });
     await this.#claiming;
   }
 
-  async #claim(store: SessionStore, limits: Pick<RecoveryLimits, 'maxDeliveries' | 'maxAgeMs'>): Promise<void> {
-    const { id: session, clock, historyLimit } = this.#scope;
-    const wallNow = clock.wallNow();
-    const answer: RecoveryLimits['answer'] = (call) => lostCallResult(call, wallNow);
-    const answered = this.#claims?.answered?.() ?? 0;
-    const facts: RecoveryLimits['facts'] = (recovered) =>
-      recoveredFacts(session, recovered, answered).map((fact) => this.#scope.facts.masked(fact));
-    const keeps = (call: LostCall): boolean => this.#scope.tools.canRecover(call);
-    this.#take(await store.claim(session, { ...limits, wallNow, historyLimit, answer, facts, keeps }), facts);
+  /** Goes on at once with a claim that was made while the session slept, of which nothing has to go on. */
+  wake(opened: Opened, claim: FreeClaim): void {
+    this.#join(opened);
+    this.#take(claim, () => []);
+    this.opened();
+  }
+
+  #join({ store, claims }: Opened): void {
+    this.#store = store;
+    this.#claims = claims;
+    this.#handsOver = store.handsOver === true;
   }
 
   #take(claim: Claim | undefined, factsOf: RecoveryLimits['facts']): void {
@@ -230,7 +257,7 @@ export class Persistence {
     this.held = false;
     const watched = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
     this.ledger = watched;
-    this.#past = claim.past;
+    this.#past = claim;
     this.#wentOn = false;
     const { recovered } = claim;
     for (const fact of factsOf(recovered)) facts.tell(fact, true);
@@ -257,7 +284,7 @@ export class Persistence {
 
   /** Tells whether the session is this runtime's, or free, now that a message has come for it. Its owner may have ended since it was asked last. */
   async canTake(): Promise<boolean> {
-    if (this.held) await this.#claims?.ask();
+    if (this.held) await this.#claims?.ask(this.#scope.id);
     return !this.held;
   }
 
@@ -265,7 +292,7 @@ export class Persistence {
   recall(): void {
     // Calls that are settled now belong into it.
     if (this.#wentOn || this.settling !== undefined) return;
-    const past = this.#past?.(this.#scope.historyLimit);
+    const past = this.#past?.past(this.#scope.historyLimit);
     if (past === undefined) return;
     this.#past = undefined;
     const { tools, clock } = this.#scope;

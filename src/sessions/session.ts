@@ -14,13 +14,13 @@ import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
 import { resendPrefix } from './firstMessage.ts';
 import { History, type HistoryEntry } from './history.ts';
-import { type Claims, Persistence } from './persistence.ts';
+import { type Claims, type FreeClaim, type Opened, Persistence, recoveryLimits } from './persistence.ts';
 import { Mailbox, type Message } from './mailbox.ts';
 import { closeKeys, type CloseOptions, type Ending, SessionEnd } from './sessionEnd.ts';
 import { TurnRecovery } from './turnRecovery.ts';
 import { type CheckedSessionOptions, checkSessionOptions, type SessionOptions } from './sessionOptions.ts';
 import type { SessionScope, SessionSurroundings } from './sessionScope.ts';
-import type { Past, Recovered, SessionStore } from './sessionStore.ts';
+import type { Claim, Past, Recovered, RecoveryLimits, SessionStore } from './sessionStore.ts';
 import { restartedBy, turnEnds } from './turnEnds.ts';
 import { TurnOrders } from './turnOrders.ts';
 import { Turns } from './turns.ts';
@@ -50,7 +50,7 @@ export interface SendOptions extends Given<typeof sendKeys> {}
  */
 export interface Session<Result = unknown> {
   readonly id: string;
-  /** State of its machine; `stopped` as well while its actor is not running, `recovering` while it finds out what became of calls of an earlier process. */
+  /** State of its machine, `idle` while it is asleep; `stopped` as well while its actor is not running, `recovering` while it finds out what became of calls of an earlier process. */
   readonly state: string;
   /** Messages waiting, those of an earlier process too; the one being processed is not counted. */
   readonly waiting: number;
@@ -107,19 +107,26 @@ export interface Session<Result = unknown> {
 /** A session that nobody claims again. */
 const alone: Claims = { again: () => undefined, ask: () => Promise.resolve() };
 
-/** A session, for the runtime it belongs to: outlives the incarnations of its actor; the mailbox and the history are its own. */
+/** The parts of a session that is awake. */
+interface SessionParts {
+  readonly scope: SessionScope;
+  readonly persistence: Persistence;
+  readonly intake: Intake;
+  readonly recovery: TurnRecovery;
+  readonly turns: Turns;
+}
+
+/**
+ * A session, for the runtime it belongs to: outlives the incarnations of its actor; the mailbox and the history are its own. It is asleep, with neither parts
+ * nor an actor, until something is for it: a message, an order, a question about it, or what an earlier run has left to go on with.
+ */
 export class SupervisedSession implements Session, Drainable {
   readonly id: string;
-  readonly #scope: SessionScope;
+  readonly #host: SessionSurroundings;
   readonly #options: CheckedSessionOptions;
-  readonly #persistence: Persistence;
-  readonly #intake: Intake;
-  readonly #recovery: TurnRecovery;
-  readonly #turns: Turns;
+  /** Made when they are needed first. */
+  #made: SessionParts | undefined = undefined;
   #ref: SessionRef | undefined = undefined;
-  readonly #sent: (() => void) | undefined;
-  readonly #shown: SessionSurroundings['shown'];
-  readonly #left: SessionSurroundings['left'];
   #end: SessionEnd | undefined = undefined;
   /** Time when something happened last, in monotonic ms. */
   #usedAt: number;
@@ -127,37 +134,85 @@ export class SupervisedSession implements Session, Drainable {
   /** Note of who has it restarted, until that is done. */
   #restartedBy: OrderNote | undefined = undefined;
   #drain: DrainOrder | undefined = undefined;
+  /** Claim that was made while it slept, and is left to the parts. */
+  #claim: (Opened & { readonly claim: FreeClaim }) | undefined = undefined;
+  /** True while it is being claimed asleep. */
+  #isClaiming = false;
+  #isUnkept = false;
+  #hasFailedStart = false;
 
-  constructor(parts: SessionSurroundings, options: SessionOptions) {
-    readValue('session', parts.id, name);
-    const checked = checkSessionOptions(options);
-    const { id, clock, deadlines, facts, tools, tracing, clean = (text) => text } = parts;
-    const { watchdog, historyLimit, spinning, budget } = checked;
+  constructor(host: SessionSurroundings, options: SessionOptions) {
+    this.id = readValue('session', host.id, name);
+    this.#host = host;
+    this.#options = checkSessionOptions(options);
+    this.#usedAt = host.clock.now();
+    // Its account is listed from now on.
+    if (this.#options.budget !== undefined) this.#make();
+    if (this.#options.idleCloseMs !== undefined) this.#watchIdle(this.#options.idleCloseMs);
+  }
+
+  get #parts(): SessionParts {
+    return this.#made ?? this.#make();
+  }
+
+  #make(): SessionParts {
+    const { id, clock, deadlines, facts, tools, tracing, inbox, budgets, clean = (text) => text } = this.#host;
+    const { watchdog, historyLimit, spinning, budget, mailbox, onMessage } = this.#options;
     const scope: SessionScope = {
-      ...{ id, clock, deadlines, facts, tools, tracing, clean, watchdog, historyLimit, spinning },
-      inbox: parts.inbox,
-      budget: budget && parts.budgets && new BudgetAccount(`session:${id}`, budget, parts.budgets),
-      mailbox: new Mailbox(checked.mailbox),
+      ...{ id, clock, deadlines, facts, tools, tracing, inbox, clean, watchdog, historyLimit, spinning },
+      budget: budget && budgets && new BudgetAccount(`session:${id}`, budget, budgets),
+      mailbox: new Mailbox(mailbox),
       history: new History(historyLimit),
-      draining: false,
-      dispatch: this.#dispatch,
+      draining: this.#stopped || this.#drain !== undefined,
+      dispatch: (event) => this.#dispatch(event),
     };
-    this.id = id;
-    this.#sent = parts.sent;
-    this.#shown = parts.shown;
-    this.#left = parts.left;
-    this.#usedAt = clock.now();
-    this.#scope = scope;
-    this.#options = checked;
-    this.#persistence = new Persistence(parts.kept === true && checked.durable, scope, {
+    const persistence = new Persistence(this.#isKeptHere, scope, {
       claimed: (recovered) => this.#resume(recovered),
       recalled: (past) => this.#recall(past),
       lost: () => this.#lost(),
     });
-    this.#intake = new Intake(scope, this.#persistence);
-    this.#recovery = new TurnRecovery(scope);
-    this.#turns = new Turns(scope, checked.onMessage, this.#persistence, this.#intake, this.#recovery);
-    if (checked.idleCloseMs !== undefined) this.#watchIdle(checked.idleCloseMs);
+    const intake = new Intake(scope, persistence);
+    const recovery = new TurnRecovery(scope);
+    const turns = new Turns(scope, onMessage, persistence, intake, recovery);
+    this.#made = { scope, persistence, intake, recovery, turns };
+    const slept = this.#claim;
+    this.#claim = undefined;
+    if (slept !== undefined) persistence.wake(slept, slept.claim);
+    else if (this.#stopped) persistence.leave();
+    const mail = slept?.store.mail;
+    mail?.serve(id, intake.mailBy(mail));
+    if (this.#hasFailedStart) intake.suspend();
+    if (scope.draining) intake.close();
+    return this.#made;
+  }
+
+  get #isKeptHere(): boolean {
+    return this.#host.kept === true && this.#options.durable && !this.#isUnkept;
+  }
+
+  /** True while it has no actor, and gets one when something is for it. */
+  get isAsleep(): boolean {
+    const { wakes, kept } = this.#host;
+    return wakes !== undefined && kept === true && this.#options.durable && this.#ref === undefined && !this.#stopped;
+  }
+
+  /** It is to be claimed with others while it sleeps; {@link claimed} is told what came of it. @returns what may be recovered; undefined where it is awake. */
+  claiming(): RecoveryLimits | undefined {
+    if (!this.isAsleep || this.#made !== undefined || !this.unclaimed) return undefined;
+    this.#isClaiming = true;
+    return recoveryLimits(this.#host, this.#options, 0);
+  }
+
+  /** Takes a claim that was asked for while it slept, and sleeps on where nothing has to go on. Never rejects. */
+  async claimed(opened: Opened, claim: Claim | undefined): Promise<void> {
+    this.#isClaiming = false;
+    const isAwaited = claim === undefined || claim.held || !isNothing(claim.recovered);
+    if (isAwaited || this.#made !== undefined || this.#stopped)
+      return this.open(opened.store, opened.claims, { claim });
+    this.#claim = { ...opened, claim };
+    const { handsOver, mail } = opened.store;
+    mail?.serve(this.id, { receive: (mails) => this.#parts.intake.mailBy(mail).receive(mails) });
+    if (handsOver === true) claim.ledger.watch?.(() => void this.#parts);
   }
 
   /** The input of the session's machine. */
@@ -167,42 +222,44 @@ export class SupervisedSession implements Session, Drainable {
 
   get state(): string {
     const snapshot = this.#ref?.getSnapshot();
-    if (snapshot === undefined || snapshot.status !== 'active') return 'stopped';
-    return snapshot.value === 'idle' && this.#persistence.recovering !== undefined ? 'recovering' : snapshot.value;
+    const value = snapshot?.status === 'active' ? snapshot.value : this.#isUp ? 'idle' : 'stopped';
+    return value === 'idle' && this.#made?.persistence.recovering !== undefined ? 'recovering' : value;
   }
 
   get waiting(): number {
-    return this.#scope.mailbox.length + (this.#persistence.recovering?.waiting ?? 0);
+    const { scope, persistence } = this.#made ?? {};
+    return (scope?.mailbox.length ?? 0) + (persistence?.recovering?.waiting ?? 0);
   }
 
   /** For how long its oldest message waits, in ms; 0 where none does. */
   get oldestWaitMs(): number {
-    const { mailbox, clock } = this.#scope;
-    return mailbox.oldest === undefined ? 0 : clock.now() - mailbox.oldest.acceptedAt;
+    const oldest = this.#made?.scope.mailbox.oldest;
+    return oldest === undefined ? 0 : this.#host.clock.now() - oldest.acceptedAt;
   }
 
   get history(): readonly HistoryEntry[] {
-    this.#persistence.recall();
-    return this.#scope.history.entries;
+    this.#parts.persistence.recall();
+    return this.#parts.scope.history.entries;
   }
 
   get heldElsewhere(): boolean {
-    return this.#persistence.held;
+    return this.#made?.persistence.held === true;
   }
 
   knows(key: string): boolean {
-    this.#persistence.recall();
-    return this.#persistence.known(key) !== undefined;
+    this.#parts.persistence.recall();
+    return this.#parts.persistence.known(key) !== undefined;
   }
 
   /** Resolves when it is known whose it is and what is kept of it; undefined once it is. */
   get opening(): Promise<void> | undefined {
-    return this.#persistence.opening;
+    return this.#claim === undefined ? this.#parts.persistence.opening : undefined;
   }
 
   /** True while the session is to be kept and is not this runtime's: to be opened some time. */
   get unclaimed(): boolean {
-    return this.#persistence.unclaimed;
+    if (this.#isClaiming) return false;
+    return this.#made?.persistence.unclaimed ?? (this.#isKeptHere && this.#claim === undefined && !this.#stopped);
   }
 
   send(message: Message, options: SendOptions = {}): Promise<Acceptance> {
@@ -211,44 +268,44 @@ export class SupervisedSession implements Session, Drainable {
     if (options.key !== undefined) readStoredName('options.key', options.key);
     if (options.key?.startsWith(resendPrefix) === true)
       throw new RangeError(`Expected \`options.key\` not to begin with \`${resendPrefix}\`, got ${show(options.key)}`);
-    this.#persistence.check(message);
-    if (this.#ref === undefined) this.#sent?.();
+    this.#parts.persistence.check(message);
+    if (this.#ref === undefined) this.#host.sent?.(this.id);
     this.used();
-    return this.#intake.send(message, options.key);
+    return this.#parts.intake.send(message, options.key);
   }
 
   why(): SessionWhy {
     const why = this.#plainWhy();
-    return this.#shown?.(why) ?? why;
+    return this.#host.shown?.(why) ?? why;
   }
 
   /** Where its turn is, for questions that are asked in it. */
   get place(): QuestionPlace | undefined {
-    return this.#turns.running?.turn.questions.place;
+    return this.#made?.turns.running?.turn.questions.place;
   }
 
   /** The rule or the pending call that is shown so; anything else means itself. */
   #meant(shownId: string): string {
-    if (this.#shown === undefined) return shownId;
+    if (this.#host.shown === undefined) return shownId;
     const why = this.#plainWhy();
-    const { rules, calls } = this.#shown(why);
+    const { rules, calls } = this.#host.shown(why);
     const rule = why.rules[rules.findIndex(({ id }) => id === shownId)];
     return rule?.id ?? why.calls[calls.findIndex(({ call }) => call === shownId)]?.call ?? shownId;
   }
 
   #plainWhy(): SessionWhy {
     const { id: session, state, waiting, heldElsewhere } = this;
-    const { recovering } = this.#persistence;
-    const now = this.#scope.clock.now();
-    const turn = whyTurn(this.#turns.running, now, this.limits.releaseMs);
-    const repeats = turn.turn && this.#turns.repeats?.why(turn.turn.turn);
-    const inInbox = this.#scope.inbox?.waitingOf(session).map(({ id, what, askedAt, deadlineAt }) => {
-      const wallNow = this.#scope.clock.wallNow();
+    const { recovering } = this.#parts.persistence;
+    const now = this.#parts.scope.clock.now();
+    const turn = whyTurn(this.#parts.turns.running, now, this.limits.releaseMs);
+    const repeats = turn.turn && this.#parts.turns.repeats?.why(turn.turn.turn);
+    const inInbox = this.#parts.scope.inbox?.waitingOf(session).map(({ id, what, askedAt, deadlineAt }) => {
+      const wallNow = this.#parts.scope.clock.wallNow();
       return { question: id, inbox: true, what, sinceMs: wallNow - askedAt, deadlineInMs: deadlineAt - wallNow };
     });
-    const more = { spinning: repeats, budget: this.#scope.budget?.text, questions: inInbox ?? turn.questions };
+    const more = { spinning: repeats, budget: this.#parts.scope.budget?.text, questions: inInbox ?? turn.questions };
     const open = recovering === undefined ? {} : { recovering: recovering.calls };
-    const kept = this.#scope.tools.keptWhy(session);
+    const kept = this.#parts.scope.tools.keptWhy(session);
     const until = this.#stopped ? now : this.#drain?.until;
     const stopping = until === undefined ? {} : { stopping: stoppingAt({ since: this.#drain?.since, until }, now) };
     return inWholeMs({
@@ -298,37 +355,40 @@ export class SupervisedSession implements Session, Drainable {
   /** Ends the session here, once. Never rejects. */
   async letGo(ending: Ending): Promise<OrderResult> {
     if (this.#end === undefined) {
-      if (this.#ref === undefined) return notDone('Its gateway has not started: there is nothing to close.');
-      if (this.#scope.draining) return notDone('Its gateway stops.');
-      if (this.#persistence.settling !== undefined)
+      if (this.state === 'stopped' && this.#ref === undefined)
+        return notDone('Its gateway has not started: there is nothing to close.');
+      if (this.#parts.scope.draining) return notDone('Its gateway stops.');
+      if (this.#parts.persistence.settling !== undefined)
         return notDone('It finds out what became of calls of an earlier process: try again in a moment.');
     }
-    const left = async (): Promise<void> => this.#left?.(this.id);
-    this.#end ??= new SessionEnd(ending, this.#scope, this.#persistence, this.#intake, this.#turns, left);
+    const left = async (): Promise<void> => this.#host.left?.(this.id);
+    const { scope, persistence, intake, turns } = this.#parts;
+    this.#end ??= new SessionEnd(ending, scope, persistence, intake, turns, left);
     return this.#end.ended;
   }
 
   /** Something was asked of it: it is not idle from now on. */
   used(): void {
-    this.#usedAt = this.#scope.clock.now();
+    this.#usedAt = this.#host.clock.now();
   }
 
   /** For how long nothing has happened in it, in ms; undefined while something is under way or waited for, a kept call and a question to people included, or it is let go of. */
   get idleMs(): number | undefined {
-    const isIdle = this.state === 'idle' && this.waiting === 0 && !this.#intake.isAwaited && this.opening === undefined;
-    if (!isIdle || this.#end !== undefined) return undefined;
-    const { inbox, tools, clock } = this.#scope;
+    const isAwaited =
+      this.#made?.intake.isAwaited === true || (this.#claim === undefined && this.opening !== undefined);
+    if (this.state !== 'idle' || this.waiting > 0 || isAwaited || this.#end !== undefined) return undefined;
+    const { inbox, tools, clock } = this.#host;
     const isAsking = inbox !== undefined && inbox.waitingOf(this.id).length > 0;
     return isAsking || tools.keeps(this.id) ? undefined : clock.now() - this.#usedAt;
   }
 
   /** True while all that there is of it is on record. */
   get isKept(): boolean {
-    return this.#persistence.ledger !== undefined || this.heldElsewhere;
+    return this.#claim !== undefined || this.#made?.persistence.ledger !== undefined || this.heldElsewhere;
   }
 
   #watchIdle(limitMs: number): void {
-    const { deadlines } = this.#scope;
+    const { deadlines } = this.#host;
     const deadline = {
       due: this.#usedAt + limitMs,
       heapIndex: -1,
@@ -352,57 +412,64 @@ export class SupervisedSession implements Session, Drainable {
    * session is {@link unclaimed} its owner tries again. The session refuses messages where another runtime holds it or, on a store of
    * several machines, may hold it; otherwise it takes them without keeping them. Never rejects.
    * @param claims - who claims it again. Without one nobody does.
+   * @param made - what came of a claim that was made while it slept. @defaultValue it is claimed now
    */
-  async open(store: SessionStore, claims: Claims = alone): Promise<void> {
+  async open(store: SessionStore, claims: Claims = alone, made?: { readonly claim: Claim | undefined }): Promise<void> {
+    if (this.#isClaiming) return;
+    const { persistence, intake } = this.#parts;
     const { mail } = store;
-    const receiver = mail && this.#intake.mailBy(mail);
-    await this.#persistence.open(store, this.#options.recovery, claims);
-    if (receiver !== undefined && this.#persistence.ledger !== undefined) mail?.serve(this.id, receiver);
-    const { settling } = this.#persistence;
+    const receiver = mail && intake.mailBy(mail);
+    const limits = recoveryLimits(this.#host, this.#options, claims.answered?.(this.id) ?? 0);
+    await persistence.open({ store, claims }, limits, made);
+    if (receiver !== undefined && persistence.ledger !== undefined) mail?.serve(this.id, receiver);
+    const { settling } = persistence;
     // Its start waits for none of that; its messages do.
     if (settling !== undefined && !this.#stopped) void settling.then(() => this.#opened());
     else await this.#opened();
   }
 
   async #opened(): Promise<void> {
-    if (this.#persistence.unclaimed && !this.#persistence.held) this.#numberByTime();
-    this.#persistence.opened();
-    if (this.#stopped) await this.#persistence.release();
+    if (this.#parts.persistence.unclaimed && !this.#parts.persistence.held) this.#numberByTime();
+    this.#parts.persistence.opened();
+    if (this.#stopped) await this.#parts.persistence.release();
     else this.#handOver();
   }
 
   /** The start of its runtime has failed: messages are refused until {@link startsAgain}. */
   startFailed(): void {
-    this.#intake.suspend();
+    this.#hasFailedStart = true;
+    this.#made?.intake.suspend();
   }
 
   /** The start is tried again: messages wait for it. */
   startsAgain(): void {
-    this.#intake.resume();
+    this.#hasFailedStart = false;
+    this.#made?.intake.resume();
   }
 
   /** Nothing is kept after all: messages that wait are accepted as such. */
   goesUnkept(): void {
-    this.#persistence.goUnkept();
+    this.#isUnkept = true;
+    this.#made?.persistence.goUnkept();
   }
 
   /** Numbers the next turn above this one: a replay begins where its record does. */
   numberAbove(turn: number): void {
-    this.#turns.numberAbove(turn);
+    this.#parts.turns.numberAbove(turn);
   }
 
   /** Numbers above all that can be in the store, which cannot be read, so that no call or message is taken for another. */
   #numberByTime(): void {
-    const number = Math.floor(this.#scope.clock.wallNow() / 1000);
-    this.#turns.numberAbove(number);
-    this.#intake.numberAbove(number);
+    const number = Math.floor(this.#parts.scope.clock.wallNow() / 1000);
+    this.#parts.turns.numberAbove(number);
+    this.#parts.intake.numberAbove(number);
   }
 
   #resume({ waiting }: Recovered): void {
     // Messages that have waited here, or were processed without being kept, are numbered after what was kept.
-    const isNew = this.#scope.mailbox.length === 0 && this.#scope.history.firstTurn === 0;
-    if (waiting.length > 0 || !isNew) this.#persistence.goOn();
-    this.#intake.restore(waiting);
+    const isNew = this.#parts.scope.mailbox.length === 0 && this.#parts.scope.history.firstTurn === 0;
+    if (waiting.length > 0 || !isNew) this.#parts.persistence.goOn();
+    this.#parts.intake.restore(waiting);
   }
 
   #recall(past: Past | undefined): void {
@@ -410,16 +477,16 @@ export class SupervisedSession implements Session, Drainable {
       this.#numberByTime();
       return;
     }
-    this.#scope.history.restore(past.history, past.lastTurn, past.lastSeq);
-    this.#turns.repeats = undefined;
-    this.#turns.numberAbove(past.lastTurn);
-    this.#intake.numberAbove(past.lastMessage);
+    this.#parts.scope.history.restore(past.history, past.lastTurn, past.lastSeq);
+    this.#parts.turns.repeats = undefined;
+    this.#parts.turns.numberAbove(past.lastTurn);
+    this.#parts.intake.numberAbove(past.lastMessage);
   }
 
   /** Another runtime has claimed the session: what waits here is delivered there. */
   #lost(): void {
-    this.#intake.lose();
-    this.#turns.abandon(turnEnds.takenOver);
+    this.#parts.intake.lose();
+    this.#parts.turns.abandon(turnEnds.takenOver);
   }
 
   heartbeat(): Promise<Acceptance> {
@@ -428,36 +495,34 @@ export class SupervisedSession implements Session, Drainable {
 
   /** Made for each order: they are few, and very many sessions have none. */
   get #orders(): TurnOrders {
-    return new TurnOrders(this.#scope, this.#turns, () => this.#turns.abandon(this.#endingFor));
+    return new TurnOrders(this.#parts.scope, this.#parts.turns, () => this.#parts.turns.abandon(this.#endingFor));
   }
 
   get #letters(): DeadLetterOrders {
-    return new DeadLetterOrders(this.#scope, this.#persistence, this.#intake);
+    return new DeadLetterOrders(this.#parts.scope, this.#parts.persistence, this.#parts.intake);
   }
 
   /** Takes the actor of a new incarnation. What the last one had begun is over. */
   attach(ref: SessionRef, incarnation: number): void {
-    const { running } = this.#turns;
-    if (running !== undefined) this.#recovery.failed(running.turn.number);
-    this.#turns.abandon(turnEnds.restarted);
+    const { scope, recovery, turns } = this.#parts;
+    if (turns.running !== undefined) recovery.failed(turns.running.turn.number);
+    turns.abandon(turnEnds.restarted);
     this.#restartedBy = undefined;
     this.#ref = ref;
-    ref.on('*', this.#hear);
-    this.#scope.facts.tell({ type: 'session.started', session: this.id, incarnation });
-    if (this.#scope.mailbox.length > 0) ref.send({ type: 'message.arrived' });
+    ref.on('*', (event) => this.#hear(event));
+    scope.facts.tell({ type: 'session.started', session: this.id, incarnation });
+    if (scope.mailbox.length > 0) ref.send({ type: 'message.arrived' });
   }
 
   /** True while a turn is under way. */
   get busy(): boolean {
-    return this.#turns.running !== undefined;
+    return this.#made?.turns.running !== undefined;
   }
 
   /** Refuses from now on like {@link stop}, but the turn whose handler has begun may end. */
   drain(order: DrainOrder): void {
     this.#drain = order;
-    this.#scope.draining = true;
-    this.#intake.close();
-    this.#handOver();
+    this.#close();
   }
 
   /**
@@ -466,30 +531,43 @@ export class SupervisedSession implements Session, Drainable {
    */
   stop(): void {
     this.#stopped = true;
-    this.#scope.draining = true;
-    this.#intake.close();
     // Before anything that the turn uses is stopped: what fails of it by then fails for that reason.
-    this.#turns.abort(turnEnds.stopped);
+    this.#close(({ turns }) => turns.abort(turnEnds.stopped));
+  }
+
+  /** Takes nothing new. One that sleeps has nothing to end: it is given up where another runtime may have it. */
+  #close(cut?: (parts: SessionParts) => void): void {
+    if (this.#claim?.store.handsOver === true) {
+      void this.#claim.claim.ledger.release();
+      this.#claim = undefined;
+      this.#isUnkept = true;
+    }
+    if (this.#made === undefined) return;
+    this.#made.scope.draining = true;
+    this.#made.intake.close();
+    cut?.(this.#made);
     this.#handOver();
   }
 
   /** Hands over a session that stops, once nothing is under way: another runtime may have it. */
   #handOver(): void {
-    if (this.#scope.draining && !this.busy) this.#persistence.handOver();
+    if (this.#made?.scope.draining === true && !this.busy) this.#made.persistence.handOver();
   }
 
   /** Gives the session back for another runtime to take, unless something of it is under way or waits, or it ends here. Tells of it. */
   giveBack(to: string): void {
-    const isIdle = !this.busy && this.waiting === 0 && !this.#intake.isTaking;
-    if (!isIdle || this.#scope.draining || !this.#persistence.giveBack()) return;
-    this.#scope.facts.tell({ type: 'session.given_back', session: this.id, to });
+    const { scope, intake, persistence } = this.#parts;
+    const isIdle = !this.busy && this.waiting === 0 && !intake.isTaking;
+    if (!isIdle || scope.draining || !persistence.giveBack()) return;
+    scope.facts.tell({ type: 'session.given_back', session: this.id, to });
   }
 
   /** The actor is gone for good: nothing may be left pending. Another runtime may have the session once this one has left the store. */
   ended(): void {
     this.stop();
-    this.#turns.abandon(turnEnds.stopped);
-    this.#persistence.leave();
+    this.#claim = undefined;
+    this.#made?.turns.abandon(turnEnds.stopped);
+    this.#made?.persistence.leave();
   }
 
   /** An operator restarts the session: the turn that ends of it is told so. To be called before its actor is told. */
@@ -500,40 +578,56 @@ export class SupervisedSession implements Session, Drainable {
   /** Why the turn under way is told to end, or left behind. */
   get #endingFor(): FailureFacts {
     if (this.#stopped) return turnEnds.stopped;
-    const { cutFor } = this.#turns;
+    const { cutFor } = this.#parts.turns;
     if (cutFor !== undefined) return cutFor;
     // Its machine is told to close by a restart as well; only a watchdog releases.
     if (this.state !== 'closing') return turnEnds.stalled;
     return this.#restartedBy === undefined ? turnEnds.restartedByHand : restartedBy(this.#restartedBy);
   }
 
-  readonly #hear = (event: SessionEmitted): void => {
+  #hear(event: SessionEmitted): void {
     switch (event.type) {
       case 'turn.wanted':
         // Out of the machine's own step: the handler may send to this very session.
         queueMicrotask(() => {
-          if (this.state === 'taking') this.#turns.start();
+          if (this.state === 'taking') this.#parts.turns.start();
         });
         break;
       case 'turn.aborting':
-        if (this.#turns.isRunning(event.turn)) this.#turns.abort(this.#endingFor);
+        if (this.#parts.turns.isRunning(event.turn)) this.#parts.turns.abort(this.#endingFor);
         break;
       case 'turn.abandoned':
-        if (this.#turns.isRunning(event.turn)) this.#turns.abandon(this.#endingFor);
+        if (this.#parts.turns.isRunning(event.turn)) this.#parts.turns.abandon(this.#endingFor);
         break;
       case 'session.recovered':
-        this.#recovery.recovered(event.turn);
+        this.#parts.recovery.recovered(event.turn);
         break;
     }
-  };
+  }
 
-  readonly #dispatch = (event: SessionEvent): void => {
+  #dispatch(event: SessionEvent): void {
+    // It is told of its messages as it starts.
+    if (event.type === 'message.arrived' && this.#isUp) this.wake();
     // A machine that has crashed or stopped takes nothing any more, and XState would say so on the console.
-    if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
+    else if (this.#ref?.getSnapshot().status === 'active') this.#ref.send(event);
     if (event.type !== 'turn.ended') return;
     this.used();
     this.#end?.turnEnded();
     this.#handOver();
     this.#drain?.ended();
-  };
+  }
+
+  /** Has its actor started, where it is asleep. */
+  wake(): void {
+    if (this.#isUp) this.#host.wakes?.(this.id);
+  }
+
+  /** True while it is asleep in a runtime that runs. */
+  get #isUp(): boolean {
+    return this.isAsleep && this.#host.isRunning?.() === true;
+  }
+}
+
+function isNothing({ waiting, deadLetters, lost, open }: Recovered): boolean {
+  return waiting.length + deadLetters.length + lost.length + open.length === 0;
 }

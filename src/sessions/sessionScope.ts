@@ -36,12 +36,16 @@ export interface SessionSurroundings {
   /** Lets go of it once it has ended. Must not reject. @defaultValue nothing has to */
   readonly left?: ((session: string) => Promise<void>) | undefined;
   /** Told of every message that is sent before the actor of the session has started. */
-  readonly sent?: (() => void) | undefined;
+  readonly sent?: ((session: string) => void) | undefined;
+  /** Starts its actor now: there is none before something is for it. @defaultValue its actor starts with its runtime */
+  readonly wakes?: ((session: string) => void) | undefined;
+  /** Tells whether its runtime runs. */
+  readonly isRunning?: (() => boolean) | undefined;
 }
 
 /** Surroundings that all parts of one session share. */
 export interface SessionScope
-  extends Omit<SessionSurroundings, 'budgets' | 'clean' | 'kept' | 'left' | 'sent' | 'shown'>,
+  extends Omit<SessionSurroundings, 'budgets' | 'clean' | 'isRunning' | 'kept' | 'left' | 'sent' | 'shown' | 'wakes'>,
     Pick<CheckedSessionOptions, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
   readonly budget: BudgetAccount | undefined;

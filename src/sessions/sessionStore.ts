@@ -276,6 +276,10 @@ export interface SessionStore {
   readonly mail?: SessionMail | undefined;
   /** Takes a session for this runtime, with what an earlier one left, unless a live one holds it; undefined when the store is out of order. */
   claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined>;
+  /** The same of many by their ids, in one commit, in their order; none while it is out of order. @defaultValue each is claimed by itself, side by side */
+  claimAll?(
+    sessions: readonly { readonly id: string; readonly limits: RecoveryLimits }[],
+  ): Promise<readonly (Claim | undefined)[]>;
   /** Answers the pending calls of all runtimes that are dead, also in sessions that nobody claims; those with a rule wait for their owner. */
   recoverCalls(limits: CallRecovery): Promise<readonly LostCall[]>;
   /** Reads how a message ended, whoever has its session: null for one that is not known any more, undefined while the store is out of order. */

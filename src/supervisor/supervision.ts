@@ -16,8 +16,8 @@ import type { Exit } from './exit.ts';
 import { type RestartWindow, createRestartWindow } from './restartWindow.ts';
 import type { CheckedSubtreeOptions, SubtreeOptions } from './supervisorOptions.ts';
 
-/** State of a child; `restarting` waits for its next start, `quarantined` waits to be released. */
-export type ChildState = 'starting' | 'running' | 'restarting' | 'stopping' | 'stopped' | 'quarantined';
+/** State of a child; `asleep` has no actor until something is for it, `restarting` waits for its next start, `quarantined` waits to be released. */
+export type ChildState = 'asleep' | 'starting' | 'running' | 'restarting' | 'stopping' | 'stopped' | 'quarantined';
 
 /** A hook that hears of the end of one incarnation. */
 export type ExitListener = (exit: Exit, incarnation: number) => void;
@@ -102,6 +102,14 @@ export interface Surroundings {
   readonly random: Random;
   readonly facts: Facts | undefined;
   readonly onEmit: ((child: string, event: AnyEventObject) => void) | undefined;
+  readonly sleepers: Sleepers | undefined;
+}
+
+/** Permanent children of the root that have no actor yet: a name each. One that is started is a child like others, and is not among these any more. */
+export interface Sleepers {
+  ids(): Iterable<string>;
+  /** One of them; `wake` has it started, at once. */
+  get(id: string): { wake(): void } | undefined;
 }
 
 /** Input that a supervisor actor is created with. */
@@ -182,6 +190,11 @@ export function ownShareOf(child: Child, { intensity, periodMs }: CheckedSubtree
 /** Tells whether the supervisor still starts and restarts children. */
 export function isActive(supervision: Supervision): boolean {
   return supervision.state === 'starting' || supervision.state === 'running';
+}
+
+/** The sleepers under a supervisor; none where it does not run. */
+export function sleepersOf(supervision: Supervision): Sleepers | undefined {
+  return supervision.root && isActive(supervision) ? supervision.surroundings.sleepers : undefined;
 }
 
 /** Tells a fact. Never throws. */

@@ -1,7 +1,7 @@
 import { type Actor, type InspectionEvent, createActor } from 'xstate';
 import { indexedScheduler, xstateClock } from './scheduler.ts';
 import { stopSupervisor } from './shutdown.ts';
-import { type Surroundings, guard } from './supervision.ts';
+import { type Sleepers, type Surroundings, guard } from './supervision.ts';
 import { type Supervisor, supervisorHandle } from './supervisorHandle.ts';
 import { supervisorLogic } from './supervisorLogic.ts';
 import { type SupervisorOptions, checkSupervisorOptions } from './supervisorOptions.ts';
@@ -34,16 +34,17 @@ export interface RootSupervisor extends Supervisor {
 
 /**
  * Creates the root of a supervision tree; nothing runs before `start()`.
+ * @param sleepers - its children that have no actor until something is for them. @defaultValue none
  * @throws TypeError or RangeError that names the option and its value.
  *
  * @example
  * const root = createRootSupervisor({ clock: systemClock, random: Math.random, children: [{ id: 'kb', logic: server }] });
  * root.start();
  */
-export function createRootSupervisor(options: SupervisorOptions): RootSupervisor {
+export function createRootSupervisor(options: SupervisorOptions, sleepers?: Sleepers): RootSupervisor {
   const checked = checkSupervisorOptions(options);
   const { name = 'root', clock, random, facts, onEmit, inspect } = options;
-  const surroundings: Surroundings = { clock, random, facts, onEmit };
+  const surroundings: Surroundings = { clock, random, facts, onEmit, sleepers };
   const actor = createActor(supervisorLogic, {
     id: name,
     input: { path: [name], root: true, options: checked, surroundings },

@@ -13,6 +13,7 @@ import {
   isActive,
   nestedOf,
   removeChild,
+  sleepersOf,
   type Supervision,
 } from './supervision.ts';
 import { checkSignificance, checkUnique } from './supervisorOptions.ts';
@@ -30,7 +31,7 @@ export interface Supervisor {
   /** Stops a child in order and keeps its spec (of a temporary one nothing). Always resolves, for an unknown id at once. */
   stopChild(id: string): Promise<void>;
   /**
-   * Starts a stopped or quarantined child on the next turn of the event loop, restarts a live one after its orderly end;
+   * Starts a stopped or quarantined child on the next turn of the event loop, one that is asleep at once, restarts a live one after its orderly end;
    * one that is starting is left alone.
    * @throws RangeError for an unknown id or a supervisor that is not running.
    */
@@ -60,7 +61,7 @@ export interface Supervisor {
   tree(): TreeNode;
   /** Gives one direct child as the tree shows it; undefined when there is none of this id. */
   node(id: string): TreeNode | undefined;
-  /** Its direct children in start order; those of a nested supervisor are `nested(id)?.children()`. */
+  /** Its direct children in start order, behind them those that are asleep; those of a nested supervisor are `nested(id)?.children()`. */
   children(): readonly ChildInfo[];
   count(): ChildCount;
   /**
@@ -75,6 +76,7 @@ export interface Supervisor {
 /** The handle of a supervision. */
 export function supervisorHandle(supervision: Supervision): Supervisor {
   const { children } = supervision;
+  const sleeper = (id: string) => sleepersOf(supervision)?.get(id);
   const whereis = (name: string): AnyActorRef | undefined =>
     supervision.self.system.get(name) as AnyActorRef | undefined;
   return {
@@ -94,6 +96,7 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
     restartChild(id) {
       checkActive(supervision);
       const child = children.get(id);
+      if (child === undefined && sleeper(id) !== undefined) return sleeper(id)?.wake();
       if (child === undefined) throw new RangeError(`Supervisor \`${supervision.name}\` has no child \`${id}\``);
       restartByHand(supervision, child);
     },
@@ -111,8 +114,8 @@ export function supervisorHandle(supervision: Supervision): Supervisor {
       removeChild(supervision, child);
       discardHeld(supervision, child, 'stopped');
     },
-    has: (id) => children.has(id),
-    state: (id) => children.get(id)?.state,
+    has: (id) => children.has(id) || sleeper(id) !== undefined,
+    state: (id) => children.get(id)?.state ?? (sleeper(id) && 'asleep'),
     ref: (id) => children.get(id)?.ref,
     send: (id, event) => sendToChild(supervision, id, event),
     whereis,

@@ -1,14 +1,14 @@
 import type { AnyActorRef } from 'xstate';
 import type { Restart } from './childSpec.ts';
 import { messageOf } from '../policy/failures/thrown.ts';
-import { type Child, type ChildState, type Supervision, guard, nestedOf } from './supervision.ts';
+import { type Child, type ChildState, type Supervision, guard, nestedOf, sleepersOf } from './supervision.ts';
 
 /** Supervisor or child, as the outside sees it. */
 export interface TreeNode {
   readonly id: string;
   readonly type: 'worker' | 'supervisor';
   readonly state: ChildState;
-  /** From 1; 0 before the first start. */
+  /** From 1; 0 before the first start, and of one that is asleep. */
   readonly incarnation: number;
   /** Restarts so far; of the root, those of all its children. */
   readonly restarts: number;
@@ -25,7 +25,7 @@ export interface TreeNode {
   readonly deadLetters?: number;
   /** Details of the live incarnation, by its spec's `details`. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** In start order; of live supervisors only. */
+  /** In start order, behind them those that are asleep; of live supervisors only. */
   readonly children?: readonly TreeNode[];
 }
 
@@ -35,6 +35,8 @@ export interface ChildCount {
   readonly specs: number;
   /** Live ones. */
   readonly active: number;
+  /** Those that have no actor until something is for them; absent where none is so. */
+  readonly asleep?: number;
   readonly restarting: number;
   readonly quarantined: number;
   readonly workers: number;
@@ -67,9 +69,9 @@ export function treeOf(supervision: Supervision): TreeNode {
   };
 }
 
-/** The direct children of a supervisor, in start order. */
+/** The direct children of a supervisor, in start order, behind them those that are asleep. */
 export function listChildren(supervision: Supervision): ChildInfo[] {
-  return Array.from(supervision.children.values(), ({ spec, ref, state, incarnation }) => ({
+  const started = Array.from(supervision.children.values(), ({ spec, ref, state, incarnation }) => ({
     id: spec.id,
     ref,
     state,
@@ -77,17 +79,28 @@ export function listChildren(supervision: Supervision): ChildInfo[] {
     restart: spec.restart,
     incarnation,
   }));
+  return [...started, ...sleeperNodes(supervision).map((node) => ({ ...node, ref: undefined }))];
 }
 
 /** Gives one direct child as the tree shows it, without walking the others; undefined when there is none of this id. */
 export function nodeOf(supervision: Supervision, id: string): TreeNode | undefined {
   const child = supervision.children.get(id);
-  return child === undefined ? undefined : childNode(supervision, child);
+  if (child !== undefined) return childNode(supervision, child);
+  return sleepersOf(supervision)?.get(id) && sleeperNode(id);
 }
 
 /** Counts the direct children of a supervisor. */
 export function countChildren(supervision: Supervision): ChildCount {
-  const count = { specs: 0, active: 0, restarting: 0, quarantined: 0, workers: 0, supervisors: 0 };
+  const asleep = sleeperNodes(supervision).length;
+  const count = {
+    specs: asleep,
+    active: 0,
+    ...(asleep > 0 && { asleep }),
+    restarting: 0,
+    quarantined: 0,
+    workers: asleep,
+    supervisors: 0,
+  };
   for (const child of supervision.children.values()) {
     count.specs += 1;
     if (child.ref !== undefined) count.active += 1;
@@ -100,7 +113,16 @@ export function countChildren(supervision: Supervision): ChildCount {
 }
 
 function childNodes(supervision: Supervision): TreeNode[] {
-  return [...supervision.children.values()].map((child) => childNode(supervision, child));
+  const started = [...supervision.children.values()].map((child) => childNode(supervision, child));
+  return [...started, ...sleeperNodes(supervision)];
+}
+
+function sleeperNodes(supervision: Supervision): TreeNode[] {
+  return Array.from(sleepersOf(supervision)?.ids() ?? [], sleeperNode);
+}
+
+function sleeperNode(id: string): TreeNode {
+  return { id, type: 'worker', state: 'asleep', incarnation: 0, restarts: 0, restart: 'permanent' };
 }
 
 function childNode(supervision: Supervision, child: Child): TreeNode {

@@ -6,7 +6,7 @@ import type { TreeNode } from './tree.ts';
 
 const treeKeys = {
   /**
-   * Children shown of each supervisor; at least 0, `Infinity` for all. Those that are not running come before those that are;
+   * Children shown of each supervisor; at least 0, `Infinity` for all. Those that are not running come before those that are, and those that are asleep last;
    * of the others there is a line that counts them by state. @defaultValue 50
    */
   maxChildren: integer({ min: 0, infinite: true, default: 50 }),
@@ -127,12 +127,14 @@ function addRows(rows: Row[], node: TreeNode, { own, below }: Branches, maxChild
   }
 }
 
-/** In start order. People look at a tree for trouble, so children that run give way to those that do not. */
+/** In start order. People look at a tree for trouble, so children that run give way to those that do not, and those that are asleep to both. */
 function choose(children: readonly TreeNode[], max: number): readonly TreeNode[] {
   if (children.length <= max) return children;
-  const troubled = new Set(children.filter(({ state }) => state !== 'running').slice(0, max));
-  let room = max - troubled.size;
-  return children.filter((child) => troubled.has(child) || (child.state === 'running' && room-- > 0));
+  const quiet: readonly string[] = ['running', 'asleep'];
+  const of = (state: string) => children.filter((child) => child.state === state);
+  const troubled = children.filter(({ state }) => !quiet.includes(state));
+  const shown = new Set([...troubled, ...quiet.flatMap(of)].slice(0, max));
+  return children.filter((child) => shown.has(child));
 }
 
 function leftOut(children: readonly TreeNode[], shown: ReadonlySet<TreeNode>): string {

@@ -6,7 +6,7 @@ import type { EffectOutcome, FailureKind, FailureReason } from '../failures/fail
 
 /** Facts of sessions, and of budgets. */
 export interface SessionFacts {
-  /** A session is ready to take messages, for the first time or after a restart. */
+  /** The actor of a session is there, for the first time or after a restart; one that is kept has none before something is for it. */
   'session.started': { session: string; incarnation: number };
   /** The first message of an episode was refused; `refused` counts the ones before it that were not told. */
   'session.refused': {

@@ -31,6 +31,22 @@ export interface SessionScope {
 
 type Taken = { readonly held: true; readonly by: string } | ({ readonly held: false; readonly fence: number } & Left);
 
+/** Claims a session that no other runtime has. */
+const claimFree = `INSERT INTO unwedge_sessions (id, owner, fence) VALUES (?, ?, 1)
+  ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, fence = fence + 1
+  WHERE owner IS NULL OR owner = excluded.owner RETURNING fence`;
+/** Those of some sessions that have something to go on. These indexes are small; a session may have many rows. */
+const busyAmong = `SELECT session FROM unwedge_messages INDEXED BY unwedge_messages_unprocessed
+  WHERE state IN ('waiting', 'taken') AND session IN (SELECT value FROM json_each(?))
+  UNION SELECT session FROM unwedge_calls INDEXED BY unwedge_calls_pending_by_session
+  WHERE state = 'pending' AND session IN (SELECT value FROM json_each(?))`;
+const nothing: Left = {
+  recovered: { waiting: [], deadLetters: [], lost: [], open: [] },
+  stops: new Map(),
+  open: [],
+  lastSeq: 0,
+};
+
 /** Calls that are answered in one commit: it takes about 10 ms. */
 const mostLost = 200;
 
@@ -50,13 +66,44 @@ export class SqliteSessions implements SessionStore {
   }
 
   async claim(session: string, limits: RecoveryLimits): Promise<Claim | undefined> {
+    const [claim] = await this.claimAll([{ id: session, limits }]);
+    return claim;
+  }
+
+  async claimAll(
+    sessions: readonly { readonly id: string; readonly limits: RecoveryLimits }[],
+  ): Promise<readonly (Claim | undefined)[]> {
     const { file } = this.#scope;
     let generation = 0;
-    const taken = await file.transact((database, schema) => {
+    const found = await file.transact((database, schema) => {
       generation = file.generation;
-      return this.#take(database, schema, session, limits);
+      const ids = JSON.stringify(sessions.map(({ id }) => id));
+      const busy = new Set(
+        database
+          .prepare(busyAmong)
+          .all(ids, ids)
+          .map(({ session }) => session),
+      );
+      const free = database.prepare(claimFree);
+      return sessions.map(({ id, limits }): Taken => {
+        const row = busy.has(id) ? undefined : free.get(id, this.#runtime.id);
+        if (row === undefined) return this.#take(database, schema, id, limits);
+        return { ...nothing, held: false, fence: Number(row['fence']) };
+      });
     });
-    if (taken === undefined || taken.held) return taken;
+    return sessions.map(({ id, limits }, index) => {
+      const taken = found?.[index];
+      return taken?.held === false ? this.#claimed(id, taken, generation, limits) : taken;
+    });
+  }
+
+  #claimed(
+    session: string,
+    taken: Exclude<Taken, { held: true }>,
+    generation: number,
+    { wallNow }: RecoveryLimits,
+  ): Claim {
+    const { file } = this.#scope;
     const { recovered, stops, fence, open } = taken;
     const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope, () => {
       if (this.#ledgers.get(session) === ledger) this.#ledgers.delete(session);
@@ -67,9 +114,7 @@ export class SqliteSessions implements SessionStore {
       const isSame = (): boolean => file.generation === generation;
       const found = file.ask<Past | undefined>(
         (database, schema) =>
-          isSame()
-            ? this.#do(readPast(session, historyLimit), database, schema)(historyLimit)
-            : pastUnread(limits.wallNow),
+          isSame() ? this.#do(readPast(session, historyLimit), database, schema)(historyLimit) : pastUnread(wallNow),
         undefined,
       );
       if (found !== undefined) ledger.recalled(found);
