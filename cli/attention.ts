@@ -27,6 +27,7 @@ import { inSeconds, nextTryOf, nextTryText } from '../operator/nextTry.ts';
 import type { SessionStanding } from './failedTurns.ts';
 import { sanitize } from './sanitize.ts';
 import type { StuckSession } from './stuckSessions.ts';
+import { told } from './ownCommand.ts';
 
 /** Matters that may need somebody to look. */
 export interface Watched {
@@ -183,15 +184,15 @@ export function attentionText(
   { width, style, mostLines = Number.POSITIVE_INFINITY, most = mostTold, rest = '--json has all' }: Shown,
 ): string {
   if (matters.length === 0) return '';
-  const told = matters
+  const texts = matters
     .slice(0, most)
     .map(({ what, next }) => [
-      ...wrapWords(style.typed(what), width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
+      ...wrapWords(told(what, style), width - 2).map((line, index) => `${index === 0 ? style.red('!') : ' '} ${line}`),
       ...nextLines(next, width, style),
     ]);
   let left = mostLines;
   // The worst is told however little room there is.
-  const shown = told.filter((lines, index) => (left -= lines.length) >= 0 || index === 0);
+  const shown = texts.filter((lines, index) => (left -= lines.length) >= 0 || index === 0);
   const more = matters.length - shown.length;
   return `${[...shown.flat(), ...(more > 0 ? [`  … and ${more} more: ${rest}`] : [])].join('\n')}\n`;
 }

@@ -13,7 +13,7 @@ import { silenceText, unwrittenStores } from './silentRuntimes.ts';
 import { runtimesOf } from '../operator/unlisted.ts';
 import { wrapLines } from './text.ts';
 import { messageOf } from '../src/policy/failures/face.ts';
-import { typed } from './ownCommand.ts';
+import { told } from './ownCommand.ts';
 
 /** Events that are looked at to find out which names there are. */
 const sampleSize = 10_000;
@@ -75,7 +75,7 @@ export const command = defineCommand({
       if (rows.length > 0) io.stdout.write(eventTable(rows, new Set(runtimes.map(({ pid }) => pid)), io));
     }
     if (rows.length === 0)
-      io.stderr.write(wrapLines([typed(isEmpty ? nothingYet : `No events match.${hint}`, io)], io.columns));
+      io.stderr.write(wrapLines([told(isEmpty ? nothingYet : `No events match.${hint}`, io)], io.columns));
     if (matching > rows.length)
       io.stderr.write(
         `The last ${rows.length} of ${matching === mostCounted ? `${mostCounted} or more` : matching} events; --limit N shows more.\n`,
@@ -170,7 +170,7 @@ export async function followEvents(
   });
   const { hint } = begun;
   if (hint instanceof UsageError) throw hint;
-  if (hint !== '') io.stderr.write(wrapLines([typed(`No events match yet.${hint}`, io)], io.errorColumns ?? Infinity));
+  if (hint !== '') io.stderr.write(wrapLines([told(`No events match yet.${hint}`, io)], io.errorColumns ?? Infinity));
   let place: Place = begun;
   let trouble: string | undefined;
   while (!io.signal.aborted) {
@@ -181,7 +181,7 @@ export async function followEvents(
       trouble = undefined;
     } catch (error) {
       const message = sanitize(messageOf(error));
-      if (trouble === undefined) io.stderr.write(`unwedge: ${typed(message, io)} Waiting for it.\n`);
+      if (trouble === undefined) io.stderr.write(`unwedge: ${told(message, io)} Waiting for it.\n`);
       trouble = message;
     }
   }

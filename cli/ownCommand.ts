@@ -14,9 +14,17 @@ export function ownCommand({ env, cwd, program }: Pick<DoctorWorld, 'env' | 'cwd
   return localProgram(program) === undefined ? `npx unwedge@${own}` : 'npx unwedge';
 }
 
-/** Writes a text of ours with its commands, those that begin it or stand in backticks, as a shell here starts them. */
-export function typed(text: string, { own = 'unwedge' }: Pick<Io, 'own'>): string {
-  return text.replaceAll(/(^|`)unwedge (?=[a-z-])/g, (_, before: string) => `${before}${own} `);
+/** Writes a command of ours, and what is said behind it, as a shell here starts it. */
+export function typed(command: string, { own = 'unwedge' }: Pick<Io, 'own'>): string {
+  return told(
+    command.replace(/^unwedge (?=[a-z-])/, () => `${own} `),
+    { own },
+  );
+}
+
+/** Writes a text with the commands of ours in it, those in backticks, as a shell here starts them. It may begin with the name of a proxy, `unwedge mcp kb`. */
+export function told(text: string, { own = 'unwedge' }: Pick<Io, 'own'>): string {
+  return text.replaceAll(/`unwedge (?=[a-z-])/g, () => `\`${own} `);
 }
 
 /** Finds the link that npm made for a package that was installed in a project; undefined for one that was not. */

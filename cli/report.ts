@@ -21,7 +21,7 @@ import { readRepeated, repeatedLines } from './repeatedCalls.ts';
 import { sanitize, toJson } from './sanitize.ts';
 import { type Cell, figure, tableOf } from './table.ts';
 import { ago, createStyle, type Style, wrapLines } from './text.ts';
-import { typed } from './ownCommand.ts';
+import { told } from './ownCommand.ts';
 
 const dayMs = 24 * 60 * 60_000;
 /** Terminals of so many columns have room for the course of time. */
@@ -77,7 +77,7 @@ export const command = defineCommand({
     io.stdout.write(`${style.bold(sanitize(path))}: the last ${formatDuration(sinceMs)}\n`);
     if (entries.length > 0)
       io.stdout.write(`\n${reportTable(entries, args.tools, io, style)}${openingLines(entries, until, io)}`);
-    else if (integration === undefined) io.stdout.write(wrapLines([typed(emptyText, io)], io.columns));
+    else if (integration === undefined) io.stdout.write(wrapLines([told(emptyText, io)], io.columns));
     else {
       const none = known.has(integration)
         ? `No call of ${sanitize(integration)} has ended in that time.`

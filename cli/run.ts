@@ -9,7 +9,7 @@ import { ownVersion } from './doctor/ownVersion.ts';
 import { parseWords, splitCommand, takesCommand } from './parse.ts';
 import { wrapLines } from './text.ts';
 import { toJson } from './sanitize.ts';
-import { typed } from './ownCommand.ts';
+import { told } from './ownCommand.ts';
 import { unloadedCode } from './unloaded.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function runCommandLine(words: readonly string[], io: Io): Promise<
     io.stderr.write(await (await import('./here.ts')).hereText(io));
     return 2;
   } catch (error) {
-    io.stderr.write(wrapLines(`unwedge: ${typed(errorReport(error), io)}`.split('\n'), io.errorColumns ?? Infinity));
+    io.stderr.write(wrapLines(`unwedge: ${told(errorReport(error), io)}`.split('\n'), io.errorColumns ?? Infinity));
     return error instanceof UsageError ? 2 : unloadedCode(words[commandIndex(words)]);
   }
 }
@@ -38,7 +38,7 @@ async function dispatch(words: readonly string[], io: Io): Promise<number> {
   try {
     return await runCommand(command, others, io);
   } catch (error) {
-    io.stderr.write(wrapLines(`unwedge: ${typed(errorReport(error), io)}`.split('\n'), io.errorColumns ?? Infinity));
+    io.stderr.write(wrapLines(`unwedge: ${told(errorReport(error), io)}`.split('\n'), io.errorColumns ?? Infinity));
     return command.errorCode;
   }
 }

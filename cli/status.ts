@@ -18,7 +18,7 @@ import { nextTryOf } from '../operator/nextTry.ts';
 import { rateCell } from './report.ts';
 import { quoted, sanitize, toJson } from './sanitize.ts';
 import { type Cell, figure, tableOf } from './table.ts';
-import { typed } from './ownCommand.ts';
+import { told, typed } from './ownCommand.ts';
 
 export const command = defineCommand({
   usage: 'status [--tree] [--all] [--watch [INTERVAL]] [--json] [--db FILE]',
@@ -129,11 +129,11 @@ function describe(
   const parts = [
     ...(attention === '' ? [] : [attention]),
     isNothing
-      ? prose(typed(`Nothing is recorded yet: ${sanitize(view.database)} is not there. ${records}`, io))
+      ? prose(told(`Nothing is recorded yet: ${sanitize(view.database)} is not there. ${records}`, io))
       : `${style.bold(sanitize(view.database))}: ${events}\n${there}${running}`,
   ];
   const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
-  if (view.integrations.length === 0 && !hasFailed && !isNothing) parts.push(prose(typed(emptyText, io)));
+  if (view.integrations.length === 0 && !hasFailed && !isNothing) parts.push(prose(told(emptyText, io)));
   else if (view.integrations.length > 0)
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
   for (const lineOf of [rateLine, abandonedLine, keptLine]) {
@@ -141,7 +141,7 @@ function describe(
     if (lines.length > 0) parts.push(lines.map(prose).join(''));
   }
   const groups = live.flatMap(({ runtime, answer }) =>
-    (answer?.groups ?? []).map((each) => typed(groupLine(each, runtime.pid), io)),
+    (answer?.groups ?? []).map((each) => told(groupLine(each, runtime.pid), io)),
   );
   if (groups.length > 0) parts.push(groups.join(''));
   const { open, unwatched } = view.alerts;

@@ -14,7 +14,7 @@ import { mattersOfRuntimes } from './attention.ts';
 import { silenceText } from './silentRuntimes.ts';
 import { plainText, sanitize, toJson } from './sanitize.ts';
 import { createStyle } from './text.ts';
-import { typed } from './ownCommand.ts';
+import { told } from './ownCommand.ts';
 
 /** `unwedge status --tree`. Gives 0 when at least one runtime showed its tree, else 1. */
 export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promise<number> {
@@ -76,7 +76,7 @@ export async function showTrees(args: Pick<Args, 'db' | 'json'>, io: Io): Promis
   if (shown.length > 0) return 0;
   const lost =
     'its supervision tree, child states and restarts cannot be shown; `unwedge status` shows what is on record';
-  io.stderr.write(`unwedge: No live runtime answers for ${sanitize(path)}: ${typed(lost, io)}.\n`);
+  io.stderr.write(`unwedge: No live runtime answers for ${sanitize(path)}: ${told(lost, io)}.\n`);
   return 1;
 }
 

@@ -74,13 +74,12 @@ export interface Style {
   readonly red: Paint;
   readonly green: Paint;
   readonly yellow: Paint;
-  /** Writes commands of ours as a shell here starts them. */
-  readonly typed: Paint;
+  /** Words by which a shell here starts this program. @defaultValue `unwedge` */
+  readonly own?: string | undefined;
 }
 
 /** Colours on a terminal that has them, unless `NO_COLOR` is set. */
-export function createStyle(io: Pick<Io, 'isTTY' | 'env' | 'own'>): Style {
-  const { isTTY, env } = io;
+export function createStyle({ isTTY, env, own }: Pick<Io, 'isTTY' | 'env' | 'own'>): Style {
   const on = isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   const paint =
     (start: number, end: number): Paint =>
@@ -88,7 +87,7 @@ export function createStyle(io: Pick<Io, 'isTTY' | 'env' | 'own'>): Style {
       on ? `\u001b[${start}m${text}\u001b[${end}m` : text;
   return {
     ...{ bold: paint(1, 22), dim: paint(2, 22), red: paint(31, 39), green: paint(32, 39), yellow: paint(33, 39) },
-    typed: (text) => typed(text, io),
+    own,
   };
 }
 
@@ -98,8 +97,8 @@ export function isCommand(next: string): boolean {
 }
 
 /** Writes the next step, below its matter: words are wrapped, a command is never broken, so that it can be copied. */
-export function nextLines(given: string, width: number, { dim, typed: ownWords }: Style): readonly string[] {
-  const next = ownWords(given);
+export function nextLines(given: string, width: number, { dim, own }: Style): readonly string[] {
+  const next = typed(given, { own });
   if (isCommand(next)) return [`  ${dim('next:')} ${next}`];
   const [first = '', ...others] = wrapWords(`next: ${next}`, width - 2, '  ');
   return [`  ${first.replace('next:', dim('next:'))}`, ...others.map((line) => `  ${line}`)];

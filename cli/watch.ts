@@ -5,7 +5,7 @@ import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
 import { sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle, localTime } from './text.ts';
-import { typed } from './ownCommand.ts';
+import { told } from './ownCommand.ts';
 
 const usualMs = 2_000;
 /** Oftener than this nobody can read. */
@@ -72,7 +72,7 @@ async function capture(show: (io: Io) => Promise<number>, io: Io): Promise<Shown
 
 function asTrouble(error: unknown, io: Io): Shown {
   if (!(error instanceof CommandError)) throw error;
-  return { code: 1, stdout: '', stderr: `unwedge: ${typed(sanitize(error.message), io)}\n` };
+  return { code: 1, stdout: '', stderr: `unwedge: ${told(sanitize(error.message), io)}\n` };
 }
 
 /** From the first line of the screen on; each line is cleared behind its end, and what is left of the screen below. */

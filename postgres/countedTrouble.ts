@@ -1,4 +1,4 @@
-import { failureKinds } from '../src/policy/failures/face.ts';
+import { failureKinds, ruleReasons } from '../src/policy/failures/face.ts';
 import type { EventRow } from '../src/store/face.ts';
 
 /**
@@ -71,7 +71,7 @@ function kindOfTrouble({ category, type, metadata }: Event): Trouble | undefined
 }
 
 /** Counts one that is recorded without a kind, or with one of a newer version, but none that is recorded as nobody's failure. */
-function failureOf({ kind: ended, met_kind: kind = ended, alerts }: Event['metadata']): Trouble | undefined {
-  if (noTrouble.has(kind)) return undefined;
+function failureOf({ kind: ended, met_kind: kind = ended, alerts, reason }: Event['metadata']): Trouble | undefined {
+  if (noTrouble.has(kind) || ruleReasons.some((each) => each === reason)) return undefined;
   return alerts === false || harmless.has(kind) ? 'other' : 'failure';
 }

@@ -26,7 +26,7 @@ import { startRegistry } from '../startRegistry.ts';
 import type { AgentArgs } from './command.ts';
 import { type AgentPlan, planAgent } from './plan.ts';
 import { createPrinter, failureLines, type Printer, snakeCase } from './printer.ts';
-import { typed } from '../ownCommand.ts';
+import { told } from '../ownCommand.ts';
 
 /** End of the one turn. */
 interface TurnEnd {
@@ -43,7 +43,7 @@ export async function run(args: AgentArgs, io: Io): Promise<number> {
     return await askAndTell(args, io);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    io.stderr.write(`unwedge: ${typed(errorReport(error), io)}\n`);
+    io.stderr.write(`unwedge: ${told(errorReport(error), io)}\n`);
     return exitCodes.ownError;
   }
 }

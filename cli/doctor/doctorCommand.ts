@@ -7,7 +7,7 @@ import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle, helpWidth, nextLines, type Style } from '../text.ts';
 import { databaseOfConfiguration } from './configuration.ts';
 import { type DoctorWorld, type Finding, type FindingStatus, subjects, type ToldFinding } from './finding.ts';
-import { ownCommand, typed } from '../ownCommand.ts';
+import { ownCommand, told, typed } from '../ownCommand.ts';
 import { look, worldOf } from './look.ts';
 
 /** Changes when fields of the JSON are taken away or get another meaning. */
@@ -31,10 +31,10 @@ export async function run(args: DoctorArgs, io: Io): Promise<number> {
 
 /** A fix is pasted into a shell, which may not find `unwedge`, or another one, under its name. */
 function startByShell(findings: ToldFinding[], own: string): void {
-  const started = <T extends string | undefined>(text: T) => (text === undefined ? text : typed(text, { own }));
+  const started = (text: string | undefined) => (text === undefined ? undefined : typed(text, { own }));
   for (const [at, finding] of findings.entries()) {
     const { summary, fix, next } = finding;
-    findings[at] = { ...finding, summary: started(summary), fix: started(fix), next: started(next) };
+    findings[at] = { ...finding, summary: told(summary, { own }), fix: started(fix), next: started(next) };
   }
 }
 

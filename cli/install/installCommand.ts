@@ -15,6 +15,7 @@ import { plainText, sanitize, toJson } from '../sanitize.ts';
 import { createStyle, type Style } from '../text.ts';
 import type { InstallArgs } from './command.ts';
 import { agentEnvironment, ownLauncher } from './ownLauncher.ts';
+import { told } from '../ownCommand.ts';
 
 /** Does what `unwedge install` was asked to do. Gives the exit code. */
 export async function run(args: InstallArgs, io: Io): Promise<number> {
@@ -133,7 +134,7 @@ function wordOf({ action }: EntryReport, { dryRun }: InstallReport): string {
 
 function row(word: string, text: string, width: number, style: Style): string[] {
   const paint = word === 'left' || word === 'already' ? style.dim : word === 'not done' ? style.red : style.green;
-  const [first = '', ...rest] = wrapped(style.typed(text), width - 12);
+  const [first = '', ...rest] = wrapped(told(text, style), width - 12);
   return [`${indent}${paint(word.padEnd(8))}  ${first}`, ...rest.map((line) => ' '.repeat(12) + line)];
 }
 

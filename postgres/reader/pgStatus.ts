@@ -1,6 +1,7 @@
 import { checkNumber } from '../../src/policy/options/face.ts';
 import type { PersistedBreaker } from '../../src/policy/records/face.ts';
 import { type Row, breakerIn, parseMetadata } from '../../src/store/face.ts';
+import { ruleReasons } from '../../src/policy/failures/face.ts';
 import { lastErrorIn } from '../countedTrouble.ts';
 import {
   alertViewOf,
@@ -60,6 +61,7 @@ const failedCalls = `
   SELECT t.*, e.metadata FROM (
     SELECT sessions[1] AS session, count(*) AS failures, max(id) AS last, max(at) AS at FROM uw.event
     WHERE id > (SELECT max(id) FROM uw.event) - ${mostSeen} AND at >= $1 AND category = 'session' AND type = 'tool_failed' AND failed
+      AND metadata !~ '"reason":"(${ruleReasons.join('|')})"'
       AND sessions[1] = ANY ($2::text[]) GROUP BY 1) t
   JOIN uw.event e ON e.id = t.last`;
 

@@ -272,11 +272,13 @@ export class McpProxy implements Part {
     this.#firstServed();
   }
 
-  /** A call that a rule keeps from the server, is answered and told, and is none of the integration's. */
+  /** A call that a rule keeps from the server, is answered and told, and counts as refused. */
   #refuseByRule(request: McpRequest, facts: FailureFacts): void {
-    const { name: integration, clock } = this.#scope;
+    const { name: integration, clock, runtime } = this.#scope;
     const call = new ClientCall(request, nothing, clock.now(), () => undefined);
     const failure: Failure = { ...facts, integration, attempts: 0, retryable: false };
+    const counter = runtime.statistics.of(integration);
+    for (const each of [counter, counter.ofTool(call.tool)]) each?.refused();
     this.#failed(call, failure);
     this.#refuse(call, failure, 0, undefined);
   }

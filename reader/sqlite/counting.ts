@@ -1,4 +1,4 @@
-import { failureKinds } from '../../src/policy/failures/face.ts';
+import { failureKinds, ruleReasons } from '../../src/policy/failures/face.ts';
 import { field } from '../../src/store/sqlite/face.ts';
 
 /** SQL for whose record it is: hooks have circuits under this name. */
@@ -29,8 +29,11 @@ export const isCountedFailure = `(${isFailure} AND coalesce(${metKind}, 'unknown
 /** SQL for a crash of an integration: a lost process or connection, or a failed restart. */
 export const isCrash = `(category = 'integration' AND event_type IN ('crashed', 'restart_failed'))`;
 
+/** SQL for a call that a rule of the operator refused. */
+export const isByRule = `coalesce(${field('reason')}, '') IN (${ruleReasons.map((each) => `'${each}'`).join(', ')})`;
+
 /** Calls that were ended on request, or refused: that says what became of them, not what went wrong. */
-const isNoTrouble = `coalesce(${metKind}, '') IN ('cancelled', 'circuit_open', 'too_many_requests', 'unavailable')`;
+const isNoTrouble = `(coalesce(${metKind}, '') IN ('cancelled', 'circuit_open', 'too_many_requests', 'unavailable') OR ${isByRule})`;
 
 /** Calls that end because the circuit opened have no other record of what opened it. */
 const isOpening = `(category = 'breaker' AND event_type = 'opened' AND ${field('error')} IS NOT NULL)`;

@@ -3,7 +3,7 @@ import type { PersistedBreaker } from '../../src/policy/records/face.ts';
 import type { Row } from '../../src/store/face.ts';
 import { alertViewOf, failuresIn, integrationsIn, longMs, sessionsIn, shortMs, unwatchedIn } from '../statusRows.ts';
 import type { AlertView, FailureFigures, IntegrationStatus, StoreStatus, UnwatchedAlert } from '../storeReader.ts';
-import { isCountedFailure, isCrash, isTrouble, metKind, metWords, owner } from './counting.ts';
+import { isByRule, isCountedFailure, isCrash, isTrouble, metKind, metWords, owner } from './counting.ts';
 import { type Database, type SqlRow, field, hasTable, selectBreakers } from '../../src/store/sqlite/face.ts';
 import { defaultAlertRule } from '../../src/policy/face.ts';
 
@@ -42,7 +42,9 @@ function selectSessions(
       .all(now - longMs);
   // A turn that an operator ended has been seen by one.
   const turns = failed(`event_type = 'turn_failed' AND coalesce(${field('reason')}, '') <> 'by_operator'`);
-  const calls = failed(`event_type = 'tool_failed' AND coalesce(${field('kind')}, '') <> 'cancelled'`);
+  const calls = failed(
+    `event_type = 'tool_failed' AND coalesce(${field('kind')}, '') <> 'cancelled' AND NOT ${isByRule}`,
+  );
   const rows = database
     .prepare(
       `SELECT coalesce(${field('session')}, ${field('session_key')}) AS session, max(timestamp) AS at, count(*) OVER () AS seen FROM ${table}

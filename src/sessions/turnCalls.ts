@@ -370,9 +370,9 @@ export class TurnCalls {
     const result: typeof made = call.joins && failure.attempts === 0 ? { ...made, joined: true } : made;
     this.#answer(call, result, failure);
     const { id, integration, tool } = call;
-    const { kind, outcome, effect, message } = failure;
+    const { kind, reason, outcome, effect, message } = failure;
     const turn = this.#turn.number;
-    const about = { session, turn, call: id, tool, integration, kind, outcome, effect, message };
+    const about = { session, turn, call: id, tool, integration, kind, reason, outcome, effect, message };
     const synthetic = 'synthetic' in result;
     facts.tell({ type: 'session.tool_failed', ...about, retries: result.retries, synthetic });
   }

@@ -1,4 +1,5 @@
 import { parsedJson } from '../../policy/text/parsedJson.ts';
+import { writtenJson } from '../../policy/text/writtenJson.ts';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '../../policy/clock.ts';
 import type { FailureFacts } from '../../policy/failures/failure.ts';
@@ -86,9 +87,9 @@ export class McpTransport implements Transport {
     return this.server.start();
   }
 
-  /** Rejects with `Not connected`, before a byte was written, when the server is gone. */
+  /** Rejects before a byte was written when the server is gone (`Not connected`), or when the message is no JSON. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (!this.server.write(`${JSON.stringify(message)}\n`)) throw new Error('Not connected');
+    if (!this.server.write(`${writtenJson(message)}\n`)) throw new Error('Not connected');
     if (!('method' in message)) return;
     if ('id' in message) this.#asked.add(message.id);
     else if (message.method === 'notifications/cancelled') {

@@ -71,6 +71,7 @@ export interface SessionFacts {
     tool: string;
     integration: string;
     kind: FailureKind;
+    reason?: FailureReason | undefined;
     retries: number;
     synthetic: boolean;
     outcome: EffectOutcome;

@@ -13,6 +13,7 @@ export {
   type Outcome,
   failureKinds,
   failureReasons,
+  ruleReasons,
 } from './failure.ts';
 export { isRetryable, leavesEffectOpen, mayRepeat } from './repetition.ts';
 export { risks, syntheticResult } from './syntheticResult.ts';

@@ -60,6 +60,9 @@ export const failureReasons = {
 /** Why a call failed, more narrowly than its kind; see {@link failureReasons}. */
 export type FailureReason = keyof typeof failureReasons;
 
+/** Reasons of calls that a rule of the operator kept from their server: they say nothing of it. */
+export const ruleReasons: readonly (FailureReason | undefined)[] = ['denied', 'held'];
+
 /**
  * Meaning of an attempt to the circuit breaker: no usable answer (`failure`), a prompt answer that proves life (`alive`: resets the streak, closes a probe,
  * is still an error to the caller), or nothing at all (`ignored`: frees a probe's place).

@@ -1,4 +1,4 @@
-import { type Failure, type FailureFacts, isFailureKind } from '../failures/failure.ts';
+import { type Failure, type FailureFacts, isFailureKind, ruleReasons } from '../failures/failure.ts';
 
 /**
  * Tells what a call failed of: the one judgement for alerts, counts, rates and metrics. A call whose attempts opened the circuit, or whose probe left it
@@ -11,11 +11,11 @@ export function lastMet(failure: Failure): FailureFacts {
 }
 
 /**
- * Tells whether something was sent for a call that failed. A call that ends before (cancelled or out of time in the queue) counts as a refused one does: it
- * says nothing of the integration.
+ * Tells whether something was sent for a call that failed. A call that ends before (cancelled or out of time in the queue, kept away by a rule) counts as a
+ * refused one does: it says nothing of the integration.
  */
-export function wasSent({ attempts }: Pick<Failure, 'attempts'>): boolean {
-  return attempts > 0;
+export function wasSent({ attempts, reason }: Pick<Failure, 'attempts' | 'reason'>): boolean {
+  return attempts > 0 && !ruleReasons.includes(reason);
 }
 
 function isFacts(cause: unknown): cause is FailureFacts {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { failed, hasSqlite, told } from '../../store/startStore.ts';
+import { failed, hasSqlite, told as stored } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { typed } from '../../../cli/ownCommand.ts';
+import { told, typed } from '../../../cli/ownCommand.ts';
 import { call, databaseWith, type Ran } from '../startCli.ts';
 
 /** Commands in a text that a shell without `unwedge` would not find. */
@@ -11,13 +11,16 @@ const lost = ({ stdout, stderr }: Ran): readonly string[] =>
   `${stdout}${stderr}`.match(/(?<!npx )\bunwedge (?:[a-z]+(?:-[a-z]+)?)\b(?! (?:is|keeps))(?<!unwedge stands)/g) ?? [];
 
 describe.skipIf(!hasSqlite)('commands that are told', () => {
-  it('[L-8] are those that begin a text or stand in backticks, and no other word', () => {
+  it('[L-8] are those that begin a command or stand in backticks, and no other word', () => {
     const own = 'npx unwedge';
     expect(typed('unwedge why kb; see `unwedge status`', { own })).toBe('npx unwedge why kb; see `npx unwedge status`');
     for (const text of ['unwedge 0.1.0 is first', 'put unwedge in front', '`unwedge`', 'npx unwedge why', 'unwedge'])
-      expect(typed(text, { own })).toBe(text);
+      expect([typed(text, { own }), told(text, { own })]).toEqual([text, text]);
     expect(typed('unwedge why kb', {})).toBe('unwedge why kb');
     expect(typed('`unwedge why $&`', { own: 'npx unwedge@$1' })).toBe('`npx unwedge@$1 why $&`');
+    // The name of a proxy, as its entry in the database has it.
+    const gone = 'unwedge mcp kb (pid 7) is gone: `unwedge restart kb` ends it';
+    expect(told(gone, { own })).toBe('unwedge mcp kb (pid 7) is gone: `npx unwedge restart kb` ends it');
   });
 
   it.each([
@@ -58,7 +61,7 @@ describe.skipIf(!hasSqlite)('commands that are told', () => {
     writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
     const asked = { type: 'hook.failed', hook: 'guard', event: 'Stop', action: '', error: 'it hung' } as const;
     const open = Array.from({ length: 8 }, (_, at) => failed(at, { integration: 'kb' }));
-    const env = { HOME: home, UNWEDGE_DB: await databaseWith(told(asked), ...open), PATH: '/usr/bin:/bin' };
+    const env = { HOME: home, UNWEDGE_DB: await databaseWith(stored(asked), ...open), PATH: '/usr/bin:/bin' };
     const at = words.map((word) => (word === 'kept' ? join(home, word) : word));
     const ran = await call(at, { env, own: 'npx unwedge' });
     expect(lost(ran)).toEqual([]);

@@ -162,7 +162,7 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect(await runBuilt(['restart', '--db', home.db])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'unwedge: Missing NAME; see `unwedge restart --help`\n',
+      stderr: expect.stringMatching(/^unwedge: Missing NAME; see `npx unwedge@\S+ restart --help`\n$/) as string,
     });
   });
 

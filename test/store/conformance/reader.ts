@@ -89,6 +89,8 @@ export function isRead(engine: ReadableEngine): void {
         store,
         of('a', { kind: 'permanent', message: 'no such tool' }, now - 9),
         of('b', { kind: 'cancelled' }, now - 8),
+        of('b', { kind: 'permanent', reason: 'denied' }, now - 8),
+        of('b', { kind: 'permanent', reason: 'held' }, now - 8),
         of('b', { kind: 'circuit_open', attempts: 0 }, now - 8),
         of(
           'g',
@@ -171,6 +173,10 @@ export function isRead(engine: ReadableEngine): void {
       told({ ...call, session: 'a', call: 'c1', kind: 'transient' }, now + 1),
       told({ ...call, session: 'a', call: 'c2', kind: 'circuit_open', message: 'The circuit of kb is open' }, now + 2),
       told({ ...call, session: 'b', call: 'c3', kind: 'cancelled' }, now + 3),
+      // A rule of the operator refused these: [P-11].
+      told({ ...call, session: 'a', call: 'c4', kind: 'permanent', reason: 'denied' }, now + 1),
+      told({ ...call, session: 'b', call: 'c5', kind: 'permanent', reason: 'held' }, now + 2),
+      told({ ...call, session: 'b', call: 'c6', kind: 'cancelled', message: '"reason":"tool_error"' }, now + 2),
     );
     expect((await (await read()).status(now + 6)).sessions).toEqual([
       { session: 'b', lastSeenAt: now + 3, failedTurns24h: 0 },

@@ -35,6 +35,46 @@ describe('an MCP server', () => {
   });
 });
 
+describe('arguments that are no JSON', () => {
+  it.each([{ effect: 'mutating' }, { effect: 'readOnly', join: true }] as const)(
+    '[R-12] never left: a call that is %o is not started, says which, and says nothing of the server',
+    async (rule) => {
+      const { connect } = fakeMcpServer({ tools: { pay: () => 'paid' } });
+      const gateway = createGateway({ logger: false, control: false });
+      onTestFinished(() => gateway.stop());
+      const tools = { pay: rule };
+      const kb = gateway.mcpServer('kb', { connect, tools });
+      const seen: unknown[] = [];
+      const session = gateway.session('agent:main', {
+        onMessage: async (_, turn) => {
+          for (const amount of [10n, 10]) seen.push(await turn.tool(kb, 'pay', { amount }));
+        },
+      });
+      await gateway.start();
+      const circle: Record<string, unknown> = {};
+      circle['self'] = circle;
+      for (let at = 0; at < 10; at++) {
+        expect(await kb.call({ name: 'pay', arguments: at % 2 === 0 ? { amount: 10n } : circle })).toMatchObject({
+          failure: {
+            kind: 'permanent',
+            outcome: 'not_started',
+            retryable: false,
+            message: expect.stringContaining(at % 2 === 0 ? '`arguments.amount`' : '`arguments.self`') as string,
+          },
+        });
+      }
+      expect(kb.breaker.state).toBe('closed');
+      expect(await kb.call({ name: 'pay', arguments: { amount: 10 } })).toMatchObject({ ok: true });
+      const sent = await session.send({ kind: 'user', text: 'go' });
+      if (sent.accepted) await sent.processed;
+      expect(seen).toMatchObject([
+        { status: 'error', error: expect.stringContaining('`arguments.amount`') as string },
+        { status: 'ok' },
+      ]);
+    },
+  );
+});
+
 describe('the budget of an MCP server', () => {
   it('[G-16] counts calls of its tools, and not the question which there are', async () => {
     const { connect } = fakeMcpServer({ tools: { add: () => 'added' } });

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openReader } from '../../../../reader/openReader.ts';
 import {
   createGateway,
   type Gateway,
@@ -7,6 +9,7 @@ import {
   type Turn,
 } from '../../../../src/index.ts';
 import { fakeMcpServer } from '../../../../testing/fakeMcpServer.ts';
+import { temporaryDirectory } from '../../../support/temporary.ts';
 
 const made: string[] = [];
 const tool = (name: string) => () => {
@@ -70,6 +73,32 @@ describe('tools of `gateway.mcpServer` by rule', () => {
     for (let at = 0; at < 10; at++) await files.call({ name: 'delete_file' });
     expect(files.breaker.state).toBe('closed');
     expect(await files.call({ name: 'read_file' })).toMatchObject({ ok: true });
+  });
+
+  it('[P-11] [O-13] refuse, which is no failed call in reports, in status and of a session', async () => {
+    const directory = temporaryDirectory();
+    const store = join(directory, 'gateway.sqlite');
+    const { gateway, files } = await start({ deny: ['delete_*'] }, { store });
+    const session = gateway.session('agent:main', {
+      onMessage: async (_, turn) => {
+        await turn.tool(files, 'delete_file', {});
+        await turn.tool(files, 'read_file', {});
+      },
+    });
+    const sent = await session.send({ kind: 'user', text: 'go' });
+    if (sent.accepted) await sent.processed;
+    await gateway.stop();
+    const reader = await openReader(store);
+    onTestFinished(() => reader.close());
+    const now = Date.now();
+    const { integrations, sessions } = await reader.status(now);
+    expect(sessions).toEqual([expect.not.objectContaining({ failedCalls24h: expect.anything() as number })]);
+    expect(sessions[0]?.lastError).toBeUndefined();
+    expect(integrations.filter(({ lastError }) => lastError !== undefined)).toEqual([]);
+    const figures = (await reader.statistics(now - 3_600_000, 'whole')).filter(
+      ({ integration }) => integration === 'files',
+    );
+    expect(figures.map(({ succeeded, failed, refused }) => [succeeded, failed, refused])).toEqual([[1, {}, 1]]);
   });
 
   it('[P-11] may be configured from outside, which only narrows what the code allows', async () => {

@@ -43,6 +43,11 @@ describe('tools by rule in the proxy', () => {
     expect(proxy.lines.filter((line) => line.includes('"mine"'))).toHaveLength(1);
     const told = await proxy.told('mcp.tool_failed');
     expect(told).toMatchObject({ tool: 'delete_file', kind: 'permanent', reason: 'denied', retries: 0 });
+    const counted = proxy.runtime.statistics.of('kb').take();
+    expect(counted.map(({ tool, refused, failed }) => [tool, refused, failed])).toEqual([
+      [undefined, 1, {}],
+      ['delete_file', 1, {}],
+    ]);
   });
 
   it('[P-11] leave what passes byte for byte where a rule changes nothing of it', async () => {
