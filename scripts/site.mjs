@@ -33,7 +33,10 @@ const groups = [
       'reliability',
     ].map(inDocs),
   ],
-  ['Reference', ['configuration', 'failure-modes', 'agents-under-fire', 'machines', 'compatibility'].map(inDocs)],
+  [
+    'Reference',
+    ['configuration', 'failure-modes', 'agents-under-fire', 'machines', 'compatibility', 'compared'].map(inDocs),
+  ],
   ['For contributors', ['design', 'call-path', 'deviations', 'performance', 'requirements'].map(inDocs)],
 ];
 
