@@ -169,15 +169,23 @@ export class HttpSession implements Listener {
       if (method === 'initialize') this.#handshake = key;
     }
     const isHandshake = this.#handshake !== undefined && stream.pending.has(this.#handshake);
-    this.#attach(stream, response, isHandshake ? 'either' : 'stream');
+    this.#attach(stream, response, isHandshake ? 'either' : 'soon');
   }
 
-  #attach(stream: SessionStream, response: ServerResponse, as: 'stream' | 'either'): void {
+  #attach(stream: SessionStream, response: ServerResponse, as: 'stream' | 'either' | 'soon'): void {
     const { clock, id } = this.#options;
+    // Older clients take the empty event for a message, and some end the session over it.
+    const isPrimed = as !== 'either' && this.#version >= '2025-11-25';
+    const name = (): void => {
+      if (isPrimed || this.#version < firstResumable) return;
+      clock.setTimeout(() => this.#name(stream), unnamedMs);
+    };
     const sink = new AnswerSink({
       clock,
       response,
       as,
+      first: isPrimed ? stream.lastId : undefined,
+      begun: name,
       sessionId: id,
       left: () => {
         stream.detach(sink);
@@ -186,10 +194,8 @@ export class HttpSession implements Listener {
       },
       drained: () => this.#wake(),
     });
-    // Older clients take the empty event for a message, and some end the session over it.
-    const hasEmptyEvents = this.#version >= '2025-11-25';
-    stream.attach(sink, as === 'stream' && hasEmptyEvents);
-    if (!hasEmptyEvents && this.#version >= firstResumable) clock.setTimeout(() => this.#name(stream), unnamedMs);
+    stream.attach(sink, isPrimed);
+    if (as === 'stream') name();
     this.#touch();
   }
 
@@ -212,7 +218,7 @@ export class HttpSession implements Listener {
     stream.pending.delete(key);
     if (stream.pending.size === 0) this.#asking.delete(stream);
     if (key === this.#handshake) this.#shookHands(message);
-    stream.send(text, stream.pending.size === 0);
+    if (!stream.send(text, stream.pending.size === 0)) this.#streams.delete(stream.number);
   }
 
   #shookHands({ result }: McpAnswer): void {
@@ -259,13 +265,18 @@ export class HttpSession implements Listener {
 
   /** It was used just now. */
   #touch(): void {
+    this.#usedAt = this.#options.clock.now();
+    if (this.#idle === undefined) this.#watch(this.#options.idleMs);
+  }
+
+  #watch(delayMs: number): void {
     const { clock, idleMs } = this.#options;
-    clock.clearTimeout(this.#idle);
     if (this.#over) return;
-    this.#usedAt = clock.now();
     this.#idle = clock.setTimeout(() => {
-      if (this.isBusy || this.#standing.isOpen) this.#touch();
+      if (this.isBusy || this.#standing.isOpen) this.#usedAt = clock.now();
+      const leftMs = this.#usedAt + idleMs - clock.now();
+      if (leftMs > 0) this.#watch(leftMs);
       else this.end();
-    }, idleMs);
+    }, delayMs);
   }
 }

@@ -12,6 +12,7 @@ export class SessionStream {
   #last = 0;
   /** The last event that was written to a connection. */
   #written = 0;
+  #isPrimed = false;
 
   constructor(number: number, replay: ReplayBuffer) {
     this.number = number;
@@ -31,26 +32,34 @@ export class SessionStream {
     return this.#sinks.some(({ isFull }) => isFull);
   }
 
-  /** Sends a message, or keeps it for who resumes the stream. */
-  send(message: string, isLast = false): void {
-    this.#last++;
-    this.#replay.keep(this.number, this.#last, message);
+  /** Sends a message, or keeps it for who resumes the stream. @returns whether anything is kept of it. */
+  send(message: string, isLast = false): boolean {
     const sink = this.#sinks.at(-1);
-    if (sink === undefined) return;
+    this.#last++;
+    // Nobody has an ID to resume by.
+    const isWhole = isLast && this.#last === 1 && sink?.isUndecided === true && !this.#isPrimed;
+    if (!isWhole) this.#replay.keep(this.number, this.#last, message);
+    if (sink === undefined) return true;
     this.#written = this.#last;
     const eventId = this.#eventId(this.#last);
     if (isLast) {
       sink.finish(message, eventId);
       this.end();
     } else sink.send(message, eventId);
+    return !isWhole;
   }
 
-  /** Goes on over this connection. @param primes - whether the client is told where to go on from before anything has happened. */
-  attach(sink: AnswerSink, primes: boolean): void {
+  /** ID of the event that came last. */
+  get lastId(): string {
+    return this.#eventId(this.#last);
+  }
+
+  /** Goes on over this connection. @param isPrimed - whether the client is told where to go on from before anything has happened. */
+  attach(sink: AnswerSink, isPrimed: boolean): void {
     this.#sinks.push(sink);
     const oldest = this.#sinks.length > mostConnections ? this.#sinks.shift() : undefined;
     oldest?.end();
-    if (primes) sink.prime(this.#eventId(this.#last));
+    this.#isPrimed = isPrimed;
   }
 
   detach(sink: AnswerSink): void {

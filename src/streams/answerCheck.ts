@@ -66,7 +66,7 @@ export class AnswerCheck {
       return broken;
     }
     if (this.#connection !== undefined) this.#kept.freed(this.#connection);
-    return this.#encoded.end().then((error) => (error?.code === 'Z_BUF_ERROR' ? cut() : error));
+    return this.#encoded.end().then((error) => (error?.code === 'Z_BUF_ERROR' ? cutOff() : error));
   }
 
   /**
@@ -92,9 +92,9 @@ export class AnswerCheck {
     if (this.#connection === undefined) return undefined;
     const { errored, destroyed, readableEnded } = this.#connection;
     if (errored !== null) return errored;
-    if (!readableEnded) return destroyed ? cut() : undefined;
+    if (!readableEnded) return destroyed ? cutOff() : undefined;
     // The last chunk comes before the end of its connection; a body without a length ends with it.
-    if (this.#isChunked) return cut();
+    if (this.#isChunked) return cutOff();
     return wasReset(this.#connection) ? resetError() : undefined;
   }
 }
@@ -119,7 +119,8 @@ function told(message: unknown): void {
   starting = undefined;
 }
 
-function cut(): Error {
+/** The error of an answer that is none as a whole. */
+export function cutOff(): Error {
   return Object.assign(new Error('The connection was closed before all of the answer was there'), {
     code: 'ERR_STREAM_PREMATURE_CLOSE',
   });

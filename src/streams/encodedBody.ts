@@ -45,6 +45,15 @@ export class EncodedBody {
     return this.#ended;
   }
 
+  /** Leaves what it says where it is until `resume`. */
+  pause(): void {
+    this.#decoder?.pause();
+  }
+
+  resume(): void {
+    this.#decoder?.resume();
+  }
+
   /** Nobody asks for its end any more. */
   drop(): void {
     this.#decoder?.destroy();

@@ -7,17 +7,20 @@ const names = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globa
 /** Handler to which undici tells of a request. It calls methods that are not there, too, where it asks for them first. */
 type Handler = Record<string, (...args: unknown[]) => unknown>;
 
-interface Dispatcher {
-  dispatch(request: object, handler: Handler): unknown;
+/** Part of `fetch` that sends. */
+export interface Dispatcher {
+  dispatch(request: object, handler: object): unknown;
 }
 
 /** Controller that the parts of an answer come with, in undici 8. */
-interface Controller {
+export interface Controller {
   readonly rawHeaders?: readonly (Uint8Array | string)[] | null;
   abort?: Abort;
+  pause?(): void;
+  resume?(): void;
 }
 
-type Abort = (...reason: unknown[]) => unknown;
+export type Abort = (...reason: unknown[]) => unknown;
 
 /**
  * For the global `fetch`: its requests go where they would go, a proxy among them, with what supervision needs.
@@ -39,6 +42,30 @@ export function ownDispatcher(kept: KeptConnections): object {
   return { client: (denoClient ??= deno.createHttpClient({ http2: false })) };
 }
 
+/** What {@link ownDispatcher} asks of each request. */
+export const requestSettings = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
+
+/** The dispatcher that the global `fetch` would send by, host's or Node's; undefined where `fetch` is not Node's own, or has none. */
+export function hostDispatcher(): Dispatcher | undefined {
+  if (!isOfNode(fetch)) return undefined;
+  // Node makes its own when it first makes one of these.
+  if (Reflect.get(globalThis, names[0]) === undefined) new Headers();
+  const [older, newer] = names;
+  const own: unknown = Reflect.get(
+    globalThis,
+    Number.parseInt(process.versions['undici'] ?? '', 10) < 8 ? older : newer,
+  );
+  return isDispatcher(own) ? own : undefined;
+}
+
+let seen: { readonly fetch: object; readonly isOfNode: boolean } | undefined;
+
+/** Tells Node's `fetch` from one that was put in its place: nothing but its text does. */
+function isOfNode(own: typeof fetch): boolean {
+  if (seen?.fetch !== own) seen = { fetch: own, isOfNode: String(own).includes('internal/deps/undici/undici') };
+  return seen.isOfNode;
+}
+
 /** The part of Deno (2.9.6) by which its `fetch` is told what to speak; it judges the end of each answer by itself. */
 interface Deno {
   createHttpClient?(options: { readonly http2: boolean }): object;
@@ -49,16 +76,15 @@ let denoClient: object | undefined;
 
 function dispatcherOf(kept: KeptConnections): Dispatcher {
   return {
-    dispatch(request, handler) {
+    dispatch(request: object, handler: Handler) {
       const check = new AnswerCheck(kept);
       const isNewer = typeof handler['onRequestStart'] === 'function';
       const wanted = isNewer ? names.toReversed() : names;
       // Looked for at each request: a host may set another one.
       const own = wanted.map((name) => Reflect.get(globalThis, name) as unknown).find(isDispatcher);
       if (own === undefined) throw new TypeError('fetch has lost its dispatcher');
-      const settings = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
       return own.dispatch(
-        { ...request, ...settings },
+        { ...request, ...requestSettings },
         isNewer ? newerHandler(handler, check) : olderHandler(handler, check),
       );
     },

@@ -1,4 +1,5 @@
 import type { Clock } from '../policy/clock.ts';
+import type { HttpAnswer } from './httpAnswer.ts';
 
 interface BodyLimits {
   /** Bytes that are kept; what follows is not read. */
@@ -22,10 +23,13 @@ interface BodyRead {
  * Reads the body of a response, or its beginning. The rest is cancelled, which closes its connection: nothing of it is left open. Never
  * rejects.
  */
-export async function readBody(response: Response, { maxBytes, signal, heard, limit }: BodyLimits): Promise<BodyRead> {
+export async function readBody(
+  response: HttpAnswer,
+  { maxBytes, signal, heard, limit }: BodyLimits,
+): Promise<BodyRead> {
   const { body } = response;
   if (body === null || response.bodyUsed || body.locked) return { bytes: new Uint8Array(), end: 'ended' };
-  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   // The compiler cannot see that `stop` is called.
   let end = 'ended' as BodyRead['end'];
@@ -40,8 +44,8 @@ export async function readBody(response: Response, { maxBytes, signal, heard, li
   try {
     if (signal?.aborted === true) stop();
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
+      const { value } = await reader.read();
+      if (value === undefined) break;
       heard?.();
       chunks.push(value.subarray(0, left));
       left -= value.byteLength;
@@ -60,7 +64,16 @@ export async function readBody(response: Response, { maxBytes, signal, heard, li
   }
 }
 
+/** The same of a body that is there as a whole already; undefined for one that is not, or not known to be. */
+export function bodyAtHand({ arrived }: HttpAnswer, maxBytes: number): BodyRead | undefined {
+  if (arrived === undefined) return undefined;
+  const bytes = joined(arrived);
+  return bytes.byteLength > maxBytes ? { bytes: bytes.subarray(0, maxBytes), end: 'full' } : { bytes, end: 'ended' };
+}
+
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const [only] = chunks;
+  if (only !== undefined && chunks.length === 1) return only as Uint8Array<ArrayBuffer>;
   const bytes = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
   let at = 0;
   for (const chunk of chunks) {
@@ -71,7 +84,7 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /** Gives up a body that nobody reads, and with it its connection. Never throws. */
-export function dropBody(response: Response): void {
+export function dropBody(response: HttpAnswer): void {
   if (response.body === null || response.bodyUsed || response.body.locked) return;
   void response.body.cancel().catch(() => undefined);
 }

@@ -32,7 +32,7 @@ class Unread extends EventEmitter {
   }
 }
 
-function start() {
+function start(first?: string) {
   const clock = new SimulatedClock();
   const response = new Unread();
   const told: string[] = [];
@@ -40,6 +40,7 @@ function start() {
     clock,
     response: response as unknown as ServerResponse,
     as: 'stream',
+    first,
     left: () => told.push('left'),
     drained: () => told.push('drained'),
   });
@@ -48,8 +49,7 @@ function start() {
 
 describe('a stream that can be resumed', () => {
   it('[P-5] says where to go on from, and not before when', () => {
-    const { response, sink } = start();
-    sink.prime('3-0');
+    const { response, sink } = start('3-0');
     expect(response.written).toEqual(['id: 3-0\nretry: 1000\ndata: \n\n']);
     sink.cut();
   });

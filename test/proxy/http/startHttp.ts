@@ -134,7 +134,19 @@ export async function send(
       rest += piece.value;
     }
   };
+  const isStream = response.headers.get('content-type') === 'text/event-stream';
+  const whole = async (): Promise<Message[]> => {
+    for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read())
+      rest += piece.value;
+    const text = rest;
+    rest = '';
+    return text === '' ? [] : [JSON.parse(text) as Message];
+  };
   const next: Answered['next'] = async () => {
+    if (!isStream) {
+      const [message] = await whole();
+      return message === undefined ? undefined : { id: undefined, message };
+    }
     const event = await nextEvent();
     if (event === undefined) return undefined;
     const data = fieldOf(event, 'data');
@@ -149,16 +161,12 @@ export async function send(
     next,
     cut: () => controller.abort(),
     async messages() {
+      if (!isStream) return whole();
       const messages: Message[] = [];
-      if (response.headers.get('content-type') === 'text/event-stream') {
-        for (let each = await next(); each !== undefined; each = await next()) {
-          if (each.message !== undefined) messages.push(each.message);
-        }
-        return messages;
+      for (let each = await next(); each !== undefined; each = await next()) {
+        if (each.message !== undefined) messages.push(each.message);
       }
-      for (let piece = await reader?.read(); piece?.value !== undefined; piece = await reader?.read())
-        rest += piece.value;
-      return rest === '' ? [] : [JSON.parse(rest) as Message];
+      return messages;
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { lateModule } from '../../process/lateModule.ts';
 
@@ -15,7 +16,7 @@ interface EventStreamHandlers {
 }
 
 /** Tells whether a response is a stream of events. */
-export function isEventStream({ headers }: Response): boolean {
+export function isEventStream({ headers }: Pick<HttpAnswer, 'headers'>): boolean {
   return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 }
 
@@ -24,20 +25,20 @@ export function isEventStream({ headers }: Response): boolean {
  * @throws what the connection broke with, or an AttemptError when an event is too long or the stream ended within one.
  */
 export async function readEventStream(
-  response: Response,
+  response: HttpAnswer,
   { maxBytes, onEvent, heard, commented, flow }: EventStreamHandlers,
 ): Promise<void> {
   const { body } = response;
   if (body === null) return;
-  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const reader = body.getReader();
   try {
     // Loaded now: a gateway without remote servers parses no events.
     const { ServerSentEventParser } = await eventsModule();
     const parser = new ServerSentEventParser({ maxBytes, onEvent, onComment: commented });
     for (;;) {
       await flow();
-      const { done, value } = await reader.read();
-      if (done) break;
+      const { value } = await reader.read();
+      if (value === undefined) break;
       heard?.();
       parser.push(value);
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../../../policy/clock.ts';
 import { AttemptError, type FailureFacts, type FailureKind, failureKinds } from '../../../policy/failures/failure.ts';
 import { fieldsOf, readMessage } from '../../../protocol/mcp/message.ts';
 import { bounded } from '../../../protocol/mcp/toolFailure.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { readBody } from '../../../streams/readBody.ts';
 
 /** Means that are needed to say why a request failed. */
@@ -16,14 +17,14 @@ const mostRefusalBytes = 65_536;
 const refusalMs = 1000;
 
 /** The body of an answer that is none to the request, as far as it is of use. Never rejects. */
-export async function refusalText(response: Response, clock: Clock, signal: AbortSignal): Promise<string> {
+export async function refusalText(response: HttpAnswer, clock: Clock, signal: AbortSignal): Promise<string> {
   const limit = { clock, ms: refusalMs };
   const { bytes } = await readBody(response, { maxBytes: mostRefusalBytes, signal, limit });
   return new TextDecoder().decode(bytes);
 }
 
 /** Gives the meaning of a status that is no success. @param text - the body. */
-export function statusFacts(response: Response, text: string, { clock, hide }: FailureScope): FailureFacts {
+export function statusFacts(response: HttpAnswer, text: string, { clock, hide }: FailureScope): FailureFacts {
   const { status, headers } = response;
   const said = hide(wordsOf(text));
   const error = Object.assign(new Error(said === '' ? `HTTP ${status}` : `HTTP ${status}: ${said}`), {
@@ -46,7 +47,7 @@ const refusing: ReadonlySet<number> = new Set([501, 503, 505, 511, 529]);
  * Tells whether a status says nothing of whether the tool ran: a server that broke over it, a gateway that gave up waiting, a conflict with itself. 503 is
  * also the word of gateways for a server that broke off or took too long; of a refusal it says when to come again, or the server itself is heard.
  */
-function isSilentOnEffect({ status, headers }: Response, text: string): boolean {
+function isSilentOnEffect({ status, headers }: HttpAnswer, text: string): boolean {
   if (status === 503) {
     const isAsked = headers.has('retry-after') || headers.has('retry-after-ms');
     return !isAsked && !headers.has('mcp-session-id') && !isRpcError(text);

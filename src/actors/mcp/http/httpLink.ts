@@ -3,6 +3,7 @@ import { inTime } from '../../../policy/inTime.ts';
 import { errorAnswer, notificationLine, requestLine, rpcErrors } from '../../../protocol/jsonRpc.ts';
 import { changedMethod, isModern, subscriptionField, wantsChanges } from '../../../protocol/mcp/methods.ts';
 import { fieldsOf, type McpId, type McpParams, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { isNoServer, lostAnswer, refusalText, statusFacts, wrongAddress } from './httpFailure.ts';
 import { listening } from './listening.ts';
@@ -56,6 +57,26 @@ export class HttpLink extends RemoteLink {
     greet: () => this.asking((signal) => greetAnew(this.#question(signal))),
     lose: ({ status, text }) => this.#loseSession(status === undefined ? wordsIn(text) : `HTTP ${status}`, status),
   });
+  readonly #exchangeHost: ExchangeHost = {
+    clock: this.clock,
+    scope: this.scope,
+    flow: this.flow,
+    sink: this.#sink,
+    maxMessageBytes: this.context.settings.maxMessageBytes,
+    post: (outgoing, signal, mark) => this.#post(outgoing, signal, mark),
+    resume: (lastEventId, signal) => this.#get(lastEventId, signal),
+    mayResume: () => this.#era !== 'modern',
+    refused: (outgoing, response, text, requests) => this.#refused(outgoing, response, text, requests),
+    doubt: async ({ requests: [first] }, text, status, mark) =>
+      first !== undefined && this.#mayBeGone(first)
+        ? this.#lostWith({ text, status }, status === undefined ? wordsIn(text) : `HTTP ${status}`, mark)
+        : undefined,
+    failed: (id, facts) => this.requestFailed(id, facts),
+    unreadable: ({ requests: [first] }, status, type) => {
+      if (first?.method === 'initialize' && isNoServer(status, type))
+        this.#strange(status, `HTTP ${status} with a page`);
+    },
+  };
   #session: string | undefined = undefined;
   #version: string | undefined = undefined;
   #capabilities: McpParams = {};
@@ -86,13 +107,13 @@ export class HttpLink extends RemoteLink {
     return Promise.resolve();
   }
 
-  protected override async send(outgoing: Outgoing): Promise<void> {
+  protected override send(outgoing: Outgoing): Promise<void> {
     const [first] = outgoing.requests;
     if (first !== undefined) this.#noteEra(first);
     const cancelled = cancelledKey(outgoing);
     if (cancelled !== undefined) return this.#cancel(cancelled, outgoing);
     if (first?.method === 'subscriptions/listen') return this.#listen(first, outgoing);
-    await this.#exchange(outgoing);
+    return this.#exchange(outgoing);
   }
 
   protected override release(): void {
@@ -120,7 +141,7 @@ export class HttpLink extends RemoteLink {
   }
 
   async #exchange(outgoing: Outgoing): Promise<void> {
-    const exchange = new PostExchange(outgoing, this.#exchangeHost());
+    const exchange = new PostExchange(outgoing, this.#exchangeHost, this.#doubt.mark);
     this.#exchanges.add(exchange);
     const isNotice = outgoing.requests.length === 0;
     const limit = isNotice ? this.clock.setTimeout(() => exchange.abandon(), noticeMs, { running: true }) : undefined;
@@ -131,30 +152,7 @@ export class HttpLink extends RemoteLink {
     this.checkIdle();
   }
 
-  #exchangeHost(): ExchangeHost {
-    const { clock, scope, flow } = this;
-    return {
-      clock,
-      scope,
-      flow,
-      sink: { ...this.#sink, mark: this.#doubt.mark },
-      maxMessageBytes: this.context.settings.maxMessageBytes,
-      post: (outgoing, signal, mark) => this.#post(outgoing, signal, mark),
-      resume: this.#era === 'modern' ? undefined : (lastEventId, signal) => this.#get(lastEventId, signal),
-      refused: (outgoing, response, text, requests) => this.#refused(outgoing, response, text, requests),
-      doubt: async ({ requests: [first] }, text, status, mark) =>
-        first !== undefined && this.#mayBeGone(first)
-          ? this.#lostWith({ text, status }, status === undefined ? wordsIn(text) : `HTTP ${status}`, mark)
-          : undefined,
-      failed: (id, facts) => this.requestFailed(id, facts),
-      unreadable: ({ requests: [first] }, status, type) => {
-        if (first?.method === 'initialize' && isNoServer(status, type))
-          this.#strange(status, `HTTP ${status} with a page`);
-      },
-    };
-  }
-
-  async #post(outgoing: Outgoing, signal: AbortSignal, mark = this.#doubt.mark): Promise<Response> {
+  async #post(outgoing: Outgoing, signal: AbortSignal, mark = this.#doubt.mark): Promise<HttpAnswer> {
     const [first] = outgoing.requests;
     const isInitialize = first?.method === 'initialize';
     const kept = isInitialize ? this.context.takeGreeting(first) : undefined;
@@ -181,7 +179,7 @@ export class HttpLink extends RemoteLink {
     };
   }
 
-  #get(lastEventId: string | undefined, signal: AbortSignal): Promise<Response> {
+  #get(lastEventId: string | undefined, signal: AbortSignal): Promise<HttpAnswer> {
     const place = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
     const headers = { accept: 'text/event-stream', ...this.#sessionHeaders(), ...place };
     return this.context.requester.send({ method: 'GET', headers, signal });
@@ -252,7 +250,7 @@ export class HttpLink extends RemoteLink {
   /** Gives the meaning of a refusal for the requests it answers; undefined where they were refused because the session is gone, or the era. */
   async #refused(
     { requests: [first] }: Outgoing,
-    response: Response,
+    response: HttpAnswer,
     text: string,
     requests: OpenRequests,
   ): Promise<FailureFacts | undefined> {
@@ -317,7 +315,7 @@ export class HttpLink extends RemoteLink {
         open: (signal) => this.#post(outgoing, signal),
         out: (line) => this.out(line),
         refused: (response, text) => {
-          const open = new OpenRequests(outgoing.requests, this.#sink);
+          const open = new OpenRequests(outgoing.requests, this.#sink, 0);
           void this.#refused(outgoing, response, text, open).then((facts) => {
             if (open.size > 0 && facts !== undefined) this.requestFailed(id, facts);
           });

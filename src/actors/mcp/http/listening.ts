@@ -1,5 +1,6 @@
 import { fieldsOf, idKey, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
 import { subscriptionField } from '../../../protocol/mcp/methods.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { refusalText } from './httpFailure.ts';
 import type { StandingHost } from './standingStream.ts';
@@ -7,11 +8,11 @@ import type { StandingHost } from './standingStream.ts';
 interface Listening {
   readonly link: Pick<StandingHost, 'clock' | 'random' | 'maxMessageBytes' | 'flow' | 'isAlive'>;
   readonly request: McpRequest;
-  readonly open: (signal: AbortSignal) => Promise<Response>;
+  readonly open: (signal: AbortSignal) => Promise<HttpAnswer>;
   /** Receives one line of the server, its end included. */
   readonly out: (line: string) => void;
   /** The server refuses it for good. */
-  readonly refused: (response: Response, text: string) => void;
+  readonly refused: (response: HttpAnswer, text: string) => void;
   /** Called once its messages are heard. @param again - whether it was before. */
   readonly opened: (again: boolean) => void;
 }

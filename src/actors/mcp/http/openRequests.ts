@@ -33,8 +33,6 @@ export interface MessageSink {
   isOpenElsewhere(key: string): boolean;
   /** An answer came, as it was sent. */
   answered?(request: McpRequest, message: McpMessage & { kind: 'answer' }): void;
-  /** As of when a request is sent, for `doubt`. */
-  readonly mark?: number;
   /**
    * An error came that may mean that the session is gone. Resolves with what it means for its request when it does, with undefined when it is an
    * answer; undefined where it cannot mean that. Never rejects.
@@ -59,10 +57,11 @@ export class OpenRequests {
   #flaw: string | undefined = undefined;
   static #misdirected = 0;
 
-  constructor(requests: readonly McpRequest[], sink: MessageSink) {
+  /** @param mark - as of when the requests are sent, for `doubt`. */
+  constructor(requests: readonly McpRequest[], sink: MessageSink, mark: number) {
     for (const request of requests) this.#open.set(request.key, request);
     this.#sink = sink;
-    this.mark = sink.mark ?? 0;
+    this.mark = mark;
   }
 
   /** Resolves when no error is looked into any more; undefined when none is. */

@@ -1,8 +1,9 @@
 import type { Clock, Timer } from '../../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../policy/failures/failure.ts';
 import type { McpId } from '../../../protocol/mcp/message.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
-import { dropBody, readBody } from '../../../streams/readBody.ts';
+import { bodyAtHand, dropBody, readBody } from '../../../streams/readBody.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 import { brokenFacts, type FailureScope, lostAnswer, noAnswer, refusalText, tooLarge } from './httpFailure.ts';
 import { type MessageSink, OpenRequests, type Outgoing } from './openRequests.ts';
@@ -17,13 +18,15 @@ export interface ExchangeHost {
   /** Waited for before more is read of a stream. */
   readonly flow: () => Promise<void> | undefined;
   /** Sends a line. */
-  post(outgoing: Outgoing, signal: AbortSignal, mark: number): Promise<Response>;
-  /** Opens a stream for what follows this event; undefined where there is no such thing. */
-  readonly resume: ((lastEventId: string, signal: AbortSignal) => Promise<Response>) | undefined;
+  post(outgoing: Outgoing, signal: AbortSignal, mark: number): Promise<HttpAnswer>;
+  /** Opens a stream for what follows this event; where there is such a thing. */
+  resume(lastEventId: string, signal: AbortSignal): Promise<HttpAnswer>;
+  /** False where there is no such thing. */
+  mayResume(): boolean;
   /** Handles a refusal that is no answer: gives the facts of its requests, or undefined where they are told with the end of the link. */
   refused(
     outgoing: Outgoing,
-    response: Response,
+    response: HttpAnswer,
     text: string,
     requests: OpenRequests,
   ): Promise<FailureFacts | undefined>;
@@ -36,6 +39,7 @@ export interface ExchangeHost {
 
 /** Time in ms that a stream may stay open after its last answer: one that is read to its end leaves its connection to the next request. */
 const lingerMs = 1000;
+const utf8 = new TextDecoder();
 /** Characters of what is no answer that are looked at. */
 const longestWords = 2000;
 
@@ -45,7 +49,8 @@ export class PostExchange {
   readonly requests: OpenRequests;
   readonly #host: ExchangeHost;
   readonly #abort = new AbortController();
-  #heard: () => void = () => undefined;
+  #isHeard = false;
+  #heard: (() => void) | undefined = undefined;
   #isHeld = false;
   #lingering: Timer | undefined = undefined;
   #lastEventId: string | undefined = undefined;
@@ -53,14 +58,15 @@ export class PostExchange {
   /** First of the text on its stream that was no message of the protocol. */
   #strange: string | undefined = undefined;
 
-  /** Resolves when it is known whether the server takes it, or nobody waits for it any more. */
-  readonly headers: Promise<void>;
-
-  constructor(outgoing: Outgoing, host: ExchangeHost) {
+  constructor(outgoing: Outgoing, host: ExchangeHost, mark: number) {
     this.outgoing = outgoing;
     this.#host = host;
-    this.headers = new Promise((resolve) => (this.#heard = resolve));
-    this.requests = new OpenRequests(outgoing.requests, host.sink);
+    this.requests = new OpenRequests(outgoing.requests, host.sink, mark);
+  }
+
+  /** Resolves when it is known whether the server takes it, or nobody waits for it any more. */
+  get headers(): Promise<void> {
+    return this.#isHeard ? Promise.resolve() : new Promise((resolve) => (this.#heard = resolve));
   }
 
   /** True where it was refused for a reason that ends the link, which tells its requests. */
@@ -73,14 +79,14 @@ export class PostExchange {
     const { signal } = this.#abort;
     try {
       const response = await this.#host.post(this.outgoing, signal, this.requests.mark);
-      if (response.ok) this.#heard();
+      if (response.ok) this.#hear();
       if (signal.aborted) dropBody(response);
       else await this.#read(response);
-      await this.requests.settled;
+      if (this.requests.settled !== undefined) await this.requests.settled;
     } catch (error) {
       if (!signal.aborted) this.fail(brokenFacts(error, this.#host.scope));
     } finally {
-      this.#heard();
+      this.#hear();
       this.#host.clock.clearTimeout(this.#lingering);
     }
   }
@@ -98,7 +104,12 @@ export class PostExchange {
     for (const id of ids) this.#host.failed(id, facts);
   }
 
-  async #read(response: Response): Promise<void> {
+  #hear(): void {
+    this.#isHeard = true;
+    this.#heard?.();
+  }
+
+  async #read(response: HttpAnswer): Promise<void> {
     const { status, headers } = response;
     if (!response.ok) {
       await this.#readRefusal(response);
@@ -124,7 +135,7 @@ export class PostExchange {
     if (!this.#abort.signal.aborted) this.fail(gone ?? facts);
   }
 
-  async #readRefusal(response: Response): Promise<void> {
+  async #readRefusal(response: HttpAnswer): Promise<void> {
     const text = await refusalText(response, this.#host.clock, this.#abort.signal);
     if (this.#abort.signal.aborted) return;
     const facts = await this.#host.refused(this.outgoing, response, text, this.requests);
@@ -133,27 +144,29 @@ export class PostExchange {
     else this.fail(facts);
   }
 
-  async #readJson(response: Response): Promise<void> {
+  async #readJson(response: HttpAnswer): Promise<void> {
     const { maxMessageBytes: maxBytes, scope } = this.#host;
-    const { bytes, end, error } = await readBody(response, { maxBytes, signal: this.#abort.signal });
+    const { bytes, end, error } =
+      bodyAtHand(response, maxBytes) ?? (await readBody(response, { maxBytes, signal: this.#abort.signal }));
     if (end === 'stopped') return;
     if (end === 'full') this.fail(tooLarge(maxBytes));
     else if (end === 'broken') this.fail(brokenFacts(error, scope));
     else {
-      const text = messageText(new TextDecoder().decode(bytes));
+      const text = messageText(utf8.decode(bytes));
       this.requests.take(text);
-      await this.requests.settled;
+      if (this.requests.settled !== undefined) await this.requests.settled;
+      if (this.requests.size === 0) return;
       const { flaw } = this.requests;
       const facts = noAnswer(`The answer is malformed: ${flaw ?? 'it is of another request'}`);
       await this.#failDoubted(facts, text.slice(0, longestWords));
     }
   }
 
-  async #readEvents(response: Response): Promise<void> {
+  async #readEvents(response: HttpAnswer): Promise<void> {
     const why = await this.#readStream(response);
     await this.requests.settled;
     if (this.requests.size === 0 || this.#abort.signal.aborted) return;
-    const { resume } = this.#host;
+    const mayResume = this.#host.mayResume();
     const { flaw } = this.requests;
     const said = this.#strange;
     const gone =
@@ -161,12 +174,12 @@ export class PostExchange {
     if (this.#abort.signal.aborted) return;
     if (gone !== undefined) this.fail(gone);
     else if (flaw !== undefined) this.fail(noAnswer(`The answer is malformed: ${flaw}`));
-    else if (resume === undefined || this.#lastEventId === undefined) await this.#failDoubted(lostAnswer(why), why);
+    else if (!mayResume || this.#lastEventId === undefined) await this.#failDoubted(lostAnswer(why), why);
     else {
       const lost = await resumeAnswer({
         clock: this.#host.clock,
         signal: this.#abort.signal,
-        open: resume,
+        open: (lastEventId, signal) => this.#host.resume(lastEventId, signal),
         read: (resumed) => this.#readStream(resumed),
         place: () => ({ lastEventId: this.#lastEventId ?? '', retryMs: this.#retryMs }),
         isDone: () => this.requests.size === 0,
@@ -178,7 +191,7 @@ export class PostExchange {
   }
 
   /** @returns how it ended. @throws {@link AttemptError} when a message is too large. */
-  async #readStream(response: Response): Promise<string> {
+  async #readStream(response: HttpAnswer): Promise<string> {
     const { maxMessageBytes: maxBytes, flow, scope } = this.#host;
     try {
       await readEventStream(response, { maxBytes, flow, onEvent: (event) => this.#take(event) });

@@ -2,8 +2,9 @@ import type { Clock, Random } from '../../../policy/clock.ts';
 import { AttemptError } from '../../../policy/failures/failure.ts';
 import type { McpParams, McpRequest } from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/jsonSpans.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { KeptConnections } from '../../../streams/keptConnections.ts';
-import { ownDispatcher } from '../../../streams/ownDispatcher.ts';
+import { sendRequest } from '../../../streams/sendRequest.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { valueHider } from '../../process/valueHider.ts';
 import { Access } from './access.ts';
@@ -126,8 +127,8 @@ const mostRedirects = 5;
 
 /** Sends requests to one server: with its headers and its token, never to anybody else. */
 class Requester {
-  readonly #url: string;
-  readonly #headers: Readonly<Record<string, string | undefined>>;
+  readonly #url: URL;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #access: Access;
   readonly #scope: FailureScope;
   readonly #kept = new KeptConnections();
@@ -137,8 +138,9 @@ class Requester {
     access: Access,
     scope: FailureScope,
   ) {
-    this.#url = url;
-    this.#headers = headers;
+    this.#url = new URL(url);
+    // Joined and trimmed as `fetch` does, by their names in small letters.
+    this.#headers = Object.fromEntries(new Headers(Object.entries(headers).filter(isGiven)));
     this.#access = access;
     this.#scope = scope;
   }
@@ -147,7 +149,7 @@ class Requester {
    * The answer with its headers, whatever its status but a 401 that is meant for the token; its body is unread.
    * @throws {@link AttemptError} that says what is known; what the signal was aborted with.
    */
-  async send(request: HttpRequest): Promise<Response> {
+  async send(request: HttpRequest): Promise<HttpAnswer> {
     const { signal } = request;
     for (let isAgain = false; ; isAgain = true) {
       const token = await this.#access.token(signal);
@@ -180,23 +182,19 @@ class Requester {
   }
 
   /** The answer, whatever it is: nothing is made of it. @throws as `send` does. */
-  async ask(request: HttpRequest): Promise<Response> {
+  async ask(request: HttpRequest): Promise<HttpAnswer> {
     return this.#fetch(request, await this.#access.token(request.signal));
   }
 
-  async #fetch(request: HttpRequest, token: string | undefined): Promise<Response> {
+  async #fetch(request: HttpRequest, token: string | undefined): Promise<HttpAnswer> {
     const { method, body, signal } = request;
-    const headers = new Headers();
-    for (const [name, value] of [...Object.entries(this.#headers), ...Object.entries(request.headers)]) {
-      if (value !== undefined) headers.set(name, value);
-    }
-    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
-    let url = request.url ?? this.#url;
+    const shown = token === undefined ? undefined : { authorization: `Bearer ${token}`.trim() };
+    const headers = { ...this.#headers, ...request.headers, ...shown };
+    let url = request.url === undefined ? this.#url : new URL(request.url);
     for (let redirects = 0; ; redirects++) {
-      const init = { method, headers, body: body ?? null, signal, redirect: 'manual' as const };
-      let response: Response;
+      let response: HttpAnswer;
       try {
-        response = await fetch(url, { ...init, ...ownDispatcher(this.#kept) });
+        response = await sendRequest({ method, url, headers, body, signal }, this.#kept);
       } catch (error) {
         signal.throwIfAborted();
         throw new AttemptError(brokenFacts(error, this.#scope));
@@ -207,24 +205,28 @@ class Requester {
   }
 
   /** Follows a redirect: within the origin, and with the request as it is. */
-  #followed(response: Response, from: string, redirects: number): string {
+  #followed(response: HttpAnswer, from: URL, redirects: number): URL {
     const { status } = response;
     const location = response.headers.get('location');
     dropBody(response);
-    const url = location !== null && URL.canParse(location, from) ? new URL(location, from) : undefined;
+    const url = location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
     const keepsMethod = status === 307 || status === 308;
-    if (url?.origin === new URL(from).origin && keepsMethod && redirects < mostRedirects) return url.href;
-    const where = url === undefined ? 'nowhere' : url.origin === new URL(from).origin ? 'on' : `away, to ${url.origin}`;
+    if (url?.origin === from.origin && keepsMethod && redirects < mostRedirects) return url;
+    const where = url === undefined ? 'nowhere' : url.origin === from.origin ? 'on' : `away, to ${url.origin}`;
     const message = `HTTP ${status}: the redirect was not followed: it leads ${where}`;
     throw new AttemptError({ kind: 'permanent', message, outcome: 'failed', status });
   }
 }
 
 /** A response whose body has been read. */
-function repeated({ status, headers }: Response, text: string): Response {
+function repeated({ status, headers }: HttpAnswer, text: string): HttpAnswer {
   return new Response(text, { status, headers: { 'content-type': headers.get('content-type') ?? 'text/plain' } });
 }
 
-function isRefusal({ status, headers }: Response): boolean {
+function isGiven(entry: [string, string | undefined]): entry is [string, string] {
+  return entry[1] !== undefined;
+}
+
+function isRefusal({ status, headers }: HttpAnswer): boolean {
   return status === 401 || (status === 403 && /insufficient_scope/i.test(headers.get('www-authenticate') ?? ''));
 }

@@ -23,6 +23,8 @@ export abstract class RemoteLink implements ServerLink {
   #held: Outgoing[] | undefined = undefined;
   #paused: { readonly over: Promise<void>; readonly resume: () => void } | undefined = undefined;
   #inputEnded = false;
+  /** Lines of the server that have come in this turn of the event loop. */
+  #heard: Buffer[] = [];
   /** Questions of ours that wait for an answer. */
   readonly #asked = new Set<AbortController>();
 
@@ -93,6 +95,7 @@ export abstract class RemoteLink implements ServerLink {
   }
 
   finish(end: ServerEnd): void {
+    this.#handOn();
     if (this.#end !== undefined) return;
     this.#end = end;
     this.resumeOutput();
@@ -119,12 +122,15 @@ export abstract class RemoteLink implements ServerLink {
   /** Waited for before more is read of a stream: whom the output is for does not keep up. */
   protected readonly flow = (): Promise<void> | undefined => this.#paused?.over;
 
-  /** Hands on one line of the server, its end included. */
+  /** Hands on one line of the server, its end included, with all others of this turn. */
   protected out(line: string): void {
-    if (this.#end === undefined) this.#listener.output(Buffer.from(line));
+    if (this.#end !== undefined) return;
+    if (this.#heard.length === 0) this.clock.nextTurn(() => this.#handOn());
+    this.#heard.push(Buffer.from(line));
   }
 
   protected requestFailed(id: McpId, facts: FailureFacts): void {
+    this.#handOn();
     if (this.#end === undefined) this.#listener.requestFailed?.(id, withProbe(facts));
   }
 
@@ -147,6 +153,13 @@ export abstract class RemoteLink implements ServerLink {
       this.finish({ exitCode: 0 });
       void this.close();
     }
+  }
+
+  #handOn(): void {
+    const heard = this.#heard;
+    this.#heard = [];
+    const [only] = heard;
+    if (only !== undefined) this.#listener.output(heard.length === 1 ? only : Buffer.concat(heard));
   }
 
   #pass(outgoing: Outgoing): void {

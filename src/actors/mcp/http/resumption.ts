@@ -1,6 +1,7 @@
 import { AttemptError } from '../../../policy/failures/failure.ts';
 import { type Clock } from '../../../policy/clock.ts';
 import { inTime } from '../../../policy/inTime.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { isEventStream } from './eventStream.ts';
 
@@ -8,9 +9,9 @@ interface Resumption {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Asks for what follows an event. */
-  readonly open: (lastEventId: string, signal: AbortSignal) => Promise<Response>;
+  readonly open: (lastEventId: string, signal: AbortSignal) => Promise<HttpAnswer>;
   /** Reads what comes; resolves when it ended. */
-  readonly read: (response: Response) => Promise<string>;
+  readonly read: (response: HttpAnswer) => Promise<string>;
   /** The last event that came, and how long the server asked to be left alone, in ms. */
   readonly place: () => { readonly lastEventId: string; readonly retryMs: number | undefined };
   readonly isDone: () => boolean;
@@ -48,7 +49,7 @@ export async function resumeAnswer(resumption: Resumption): Promise<string | und
 }
 
 /** The stream, or why there is none; `unreachable` where it may be there the next time. */
-async function opening({ clock, signal, open }: Resumption, lastEventId: string): Promise<Response | string> {
+async function opening({ clock, signal, open }: Resumption, lastEventId: string): Promise<HttpAnswer | string> {
   const own = new AbortController();
   const abort = (): void => own.abort();
   signal.addEventListener('abort', abort, { once: true });

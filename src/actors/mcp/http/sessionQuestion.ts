@@ -7,6 +7,7 @@ import { refusalText } from './httpFailure.ts';
 import { type Outgoing, readOutgoing } from './openRequests.ts';
 import type { RemoteContext } from './remoteContext.ts';
 import { type SessionSign, signOf, signOfEra } from './sessionDoubt.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 
 /** Needs of a question from the link that it is put for. */
 export interface QuestionHost {
@@ -84,7 +85,7 @@ async function ask(
 
 /** The answer to the request of this key, else what came in its place. */
 async function answerIn(
-  response: Response,
+  response: HttpAnswer,
   key: string | undefined,
   clock: Clock,
   signal: AbortSignal,

@@ -3,6 +3,7 @@ import { AttemptError, type FailureFacts } from '../../../policy/failures/failur
 import { inTime } from '../../../policy/inTime.ts';
 import { idKey, type McpAnswer, type McpId, readMessage } from '../../../protocol/mcp/message.ts';
 import { requestLine } from '../../../protocol/jsonRpc.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
@@ -68,6 +69,9 @@ export class SseLink extends RemoteLink {
     const isOfSession = (said: string): Promise<boolean> =>
       this.#mayBeGone(requests) ? this.#doubt.isGone({ status: 401, text: said }, mark) : Promise.resolve(false);
     try {
+      // What is told as the link ends is not sent any more: the server knows no session whose stream has ended.
+      if (requests.length === 0) await new Promise<void>((resolve) => this.clock.nextTurn(resolve));
+      own.signal.throwIfAborted();
       const response = await this.#post(text, own.signal, isOfSession);
       if (response.ok) dropBody(response);
       else {
@@ -97,7 +101,7 @@ export class SseLink extends RemoteLink {
     this.#isGreeted = true;
   }
 
-  #post(text: string, signal: AbortSignal, isOfSession?: (said: string) => Promise<boolean>): Promise<Response> {
+  #post(text: string, signal: AbortSignal, isOfSession?: (said: string) => Promise<boolean>): Promise<HttpAnswer> {
     const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
     return this.context.requester.send({
       method: 'POST',
@@ -113,7 +117,7 @@ export class SseLink extends RemoteLink {
     return this.#isGreeted && requests.length > 0 && (this.#hasWorked || this.context.mayRenew);
   }
 
-  async #refused(requests: Outgoing['requests'], response: Response, text: string, mark: number): Promise<void> {
+  async #refused(requests: Outgoing['requests'], response: HttpAnswer, text: string, mark: number): Promise<void> {
     const { status, headers } = response;
     const facts = statusFacts(response, text, this.scope);
     const isBusy = headers.has('retry-after') || headers.has('retry-after-ms');

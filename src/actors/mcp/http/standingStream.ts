@@ -1,4 +1,5 @@
 import type { Clock, Random, Timer } from '../../../policy/clock.ts';
+import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
@@ -10,9 +11,9 @@ export interface StandingHost {
   readonly maxMessageBytes: number;
   readonly flow: () => Promise<void> | undefined;
   /** Opens the stream. Rejects when it cannot. */
-  open(signal: AbortSignal): Promise<Response>;
+  open(signal: AbortSignal): Promise<HttpAnswer>;
   /** Handles a refusal; gives `true` when there is no use in asking again. */
-  refused(response: Response, signal: AbortSignal): Promise<boolean>;
+  refused(response: HttpAnswer, signal: AbortSignal): Promise<boolean>;
   /** Receives one message, on one line without its end. @returns whether the stream goes on, is opened again, or is over for good. */
   message(text: string): 'on' | 'again' | 'over';
   /** The stream stands; what the server said before is lost. @param again - whether it has stood before. */
@@ -76,7 +77,7 @@ export class StandingStream {
     return false;
   }
 
-  async #read(response: Response): Promise<void> {
+  async #read(response: HttpAnswer): Promise<void> {
     const { clock, maxMessageBytes: maxBytes, flow } = this.#host;
     this.#reopening.opened();
     this.#host.opened(this.#wasOpen);

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '../../../process/makeDirectory.ts';
 import type { Clock } from '../../../../policy/clock.ts';
@@ -12,6 +12,8 @@ export class SignInFile {
   readonly server: string;
   readonly #path: string;
   readonly #clock: Clock;
+  /** What was read last, and of which file: each write makes another. */
+  #last: { readonly file: string; readonly record: SignInRecord } | undefined = undefined;
 
   /** @param directory - of all sign-ins; made when it is needed. @param client - where several of one server stand beside each other. */
   constructor(directory: string, url: string, clock: Clock, client = '') {
@@ -24,7 +26,12 @@ export class SignInFile {
   /** Reads what is kept; nothing where there is no file, or one that is not ours. Never throws. */
   read(): SignInRecord {
     try {
-      return readRecord(readFileSync(this.#path, 'utf8'), this.server) ?? emptyRecord(this.server);
+      const { ino, mtimeMs, ctimeMs, size } = statSync(this.#path, { throwIfNoEntry: false }) ?? {};
+      const file = [ino, mtimeMs, ctimeMs, size].join(' ');
+      if (this.#last?.file === file) return this.#last.record;
+      const read = ino === undefined ? undefined : readRecord(readFileSync(this.#path, 'utf8'), this.server);
+      this.#last = { file, record: read ?? emptyRecord(this.server) };
+      return this.#last.record;
     } catch {
       return emptyRecord(this.server);
     }

@@ -1,0 +1,238 @@
+import { AnswerCheck, cutOff } from './answerCheck.ts';
+import { EncodedBody } from './encodedBody.ts';
+import type { AnswerBody, AnswerReader, HttpAnswer } from './httpAnswer.ts';
+import type { KeptConnections } from './keptConnections.ts';
+import { type Abort, type Controller, hostDispatcher, ownDispatcher, requestSettings } from './ownDispatcher.ts';
+
+/** Request without a stream in it. */
+export interface PlainRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  /** By their names in small letters. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends a request where the global `fetch` would: by its dispatcher, without the streams and objects of the web, which take several times as long as all
+ * else; by `fetch` itself where somebody has put another in its place, or it has no dispatcher (Bun, Deno). No redirect is followed.
+ *
+ * @returns the answer as soon as its head is there. Rejects with what the connection broke with, or the signal was aborted with.
+ */
+export function sendRequest(request: PlainRequest, kept: KeptConnections): Promise<HttpAnswer> {
+  const { method, url, headers, body, signal } = request;
+  const dispatcher = hostDispatcher();
+  if (dispatcher === undefined) {
+    const init = { method, headers, body: body ?? null, signal, redirect: 'manual' as const };
+    return fetch(url, { ...init, ...ownDispatcher(kept) });
+  }
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason as Error);
+    const { origin, pathname, search } = url;
+    const answer = new DispatchedAnswer(signal, kept, resolve, reject);
+    const sent = { ...usualHeaders, 'accept-encoding': encodings(url), ...headers };
+    dispatcher.dispatch(
+      { ...requestSettings, origin, path: pathname + search, method, headers: sent, body: body ?? null },
+      answer,
+    );
+  });
+}
+
+/** As `fetch` names itself. */
+const usualHeaders = { 'user-agent': 'node' };
+
+function encodings({ protocol }: URL): string {
+  return protocol === 'https:' ? 'br, gzip, deflate' : 'gzip, deflate';
+}
+
+/** Bytes that may have come before they are asked for; then undici is told to wait. */
+const mostUnread = 65_536;
+
+type Headers7 = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Handler of one request, and its answer. undici 6 tells it by the first five methods, 7 and 8 by the five after them. */
+class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
+  status = 0;
+  locked = false;
+  readonly headers = { get: (name: string) => this.#header(name), has: (name: string) => this.#header(name) !== null };
+  readonly #signal: AbortSignal;
+  readonly #check: AnswerCheck;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #chunks: Uint8Array[] = [];
+  #header: (name: string) => string | null = () => null;
+  #encoded: EncodedBody | undefined = undefined;
+  #abort: Abort | undefined = undefined;
+  #resume: (() => void) | undefined = undefined;
+  #unread = 0;
+  #isPaused = false;
+  #end: { readonly error: unknown } | undefined = undefined;
+  /** Wakes the reader that waits for the next bytes. */
+  #wake: (() => void) | undefined = undefined;
+
+  constructor(
+    signal: AbortSignal,
+    kept: KeptConnections,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#signal = signal;
+    this.#check = new AnswerCheck(kept);
+    this.#resolve = resolve;
+    this.#reject = reject;
+    signal.addEventListener('abort', this.#aborted);
+  }
+
+  onConnect(abort: Abort): void {
+    this.#check.begin();
+    this.#abort = abort;
+    if (this.#end !== undefined) abort(this.#end.error);
+  }
+
+  onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
+    this.#resume = resume;
+    this.#answered(status, (name) => rawHeader(raw, name));
+    return true;
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    this.#check.push(chunk);
+    if (this.#encoded === undefined) this.#take(chunk);
+    else this.#encoded.push(chunk);
+    return !this.#isPaused;
+  }
+
+  onComplete(): void {
+    const broken = this.#check.end() as Error | undefined;
+    if (this.#encoded === undefined || broken !== undefined) this.#over(broken);
+    else void this.#encoded.end().then((error) => this.#over(error?.code === 'Z_BUF_ERROR' ? cutOff() : error));
+  }
+
+  onError(error: unknown): void {
+    this.#check.drop();
+    this.#over(error ?? new Error('The request failed'));
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.onConnect((reason) => controller.abort?.(reason));
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: Headers7): void {
+    this.#resume = () => controller.resume?.();
+    this.#answered(status, (name) => {
+      const value = headers[name];
+      return typeof value === 'object' ? value.join(', ') : (value ?? null);
+    });
+  }
+
+  onResponseData(controller: Controller, chunk: Uint8Array): void {
+    if (!this.onData(chunk)) controller.pause?.();
+  }
+
+  onResponseEnd(): void {
+    this.onComplete();
+  }
+
+  onResponseError(_controller: Controller, error: unknown): void {
+    this.onError(error);
+  }
+
+  get ok(): boolean {
+    return this.status < 300;
+  }
+
+  get body(): AnswerBody {
+    return this;
+  }
+
+  get bodyUsed(): boolean {
+    return this.locked;
+  }
+
+  get arrived(): readonly Uint8Array[] | undefined {
+    return this.#end === undefined || this.#end.error !== undefined || this.locked ? undefined : this.#chunks;
+  }
+
+  getReader(): AnswerReader {
+    this.locked = true;
+    return this;
+  }
+
+  async read(): ReturnType<AnswerReader['read']> {
+    while (this.#chunks.length === 0 && this.#end === undefined) await new Promise<void>((wake) => (this.#wake = wake));
+    const value = this.#chunks.shift();
+    if (value !== undefined) {
+      this.#unread -= value.byteLength;
+      if (this.#isPaused && this.#chunks.length === 0) this.#goOn();
+      return { done: false, value };
+    }
+    if (this.#end?.error !== undefined) throw this.#end.error;
+    return { done: true };
+  }
+
+  cancel(): Promise<void> {
+    this.#chunks.length = 0;
+    this.#giveUp(undefined);
+    return Promise.resolve();
+  }
+
+  #answered(status: number, header: (name: string) => string | null): void {
+    // What comes before the answer itself says nothing.
+    if (status < 200) return;
+    this.status = status;
+    this.#header = header;
+    this.#check.answered(['transfer-encoding', header('transfer-encoding') ?? '']);
+    this.#encoded = EncodedBody.of(header('content-encoding') ?? '', (chunk) => this.#take(chunk));
+    this.#resolve(this);
+  }
+
+  #take(chunk: Uint8Array): void {
+    if (this.#end !== undefined) return;
+    this.#chunks.push(chunk);
+    this.#unread += chunk.byteLength;
+    if (this.#unread > mostUnread && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#encoded?.pause();
+    }
+    this.#wake?.();
+  }
+
+  #goOn(): void {
+    this.#isPaused = false;
+    this.#encoded?.resume();
+    this.#resume?.();
+  }
+
+  readonly #aborted = (): void => {
+    this.#chunks.length = 0;
+    this.#giveUp(this.#signal.reason);
+  };
+
+  #giveUp(reason: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#check.giveUp();
+    this.#encoded?.drop();
+    this.#over(reason);
+    this.#abort?.(reason ?? new Error('Nobody reads the answer'));
+  }
+
+  #over(error: unknown): void {
+    if (this.#end !== undefined) return;
+    this.#end = { error };
+    this.#signal.removeEventListener('abort', this.#aborted);
+    if (this.status === 0) this.#reject(error);
+    this.#wake?.();
+  }
+}
+
+/** The value of a header among names and values in turn; several are joined. */
+function rawHeader(raw: readonly Uint8Array[], name: string): string | null {
+  let found: string | null = null;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    if (raw[at]?.length !== name.length || String(raw[at]).toLowerCase() !== name) continue;
+    const value = Buffer.from(raw[at + 1] ?? []).toString('latin1');
+    found = found === null ? value : `${found}, ${value}`;
+  }
+  return found;
+}
