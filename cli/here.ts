@@ -5,7 +5,7 @@ import { mattersOf } from './attention.ts';
 import { databasePlace } from './databasePath.ts';
 import { shortened } from './doctor/doctorCommand.ts';
 import type { ToldFinding } from './doctor/finding.ts';
-import { ownCommand, told, typed } from './ownCommand.ts';
+import { ownCommand, typed } from './ownCommand.ts';
 import { look, worldOf } from './doctor/look.ts';
 import type { Io } from './io.ts';
 import { type Look, lookAround } from './lookAround.ts';
@@ -57,9 +57,8 @@ async function recorded(io: Io): Promise<Look | undefined> {
 
 function lookText(bad: readonly ToldFinding[], own: string): string {
   const worst = bad.find(({ status }) => status === 'fail') ?? bad[0];
-  const what = told(worst?.summary ?? '', { own });
   const one = bad.length === 1;
-  return `${counted(bad.length, 'thing')} in it ${one ? 'needs a look' : 'need a look, the worst'}: ${what} (${own} doctor shows ${one ? 'it' : 'all'})`;
+  return `${counted(bad.length, 'thing')} in it ${one ? 'needs a look' : 'need a look, the worst'}: ${worst?.summary ?? ''} (${own} doctor shows ${one ? 'it' : 'all'})`;
 }
 
 function recordText({ view, watched }: Look, now: number): string {

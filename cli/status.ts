@@ -124,16 +124,15 @@ function describe(
           .map(({ runtime, answer }) => prose(`Live: ${runtimeText(runtime, now)}${stoppingText(answer?.stopping)}`))
           .join('');
   const there = elsewhere.map((each) => prose(`Live: ${elsewhereText(each, now)}`)).join('');
-  const isNothing =
-    view.events === 0 && asked.length === 0 && !existsSync(view.database) && !isPostgresUrl(view.database);
+  const isNothing = !isPostgresUrl(view.database) && !existsSync(view.database);
   const parts = [
     ...(attention === '' ? [] : [attention]),
     isNothing
-      ? prose(told(`Nothing is recorded yet: ${sanitize(view.database)} is not there. ${records}`, io))
+      ? prose(`Nothing is recorded yet: ${sanitize(view.database)} is not there.`)
       : `${style.bold(sanitize(view.database))}: ${events}\n${there}${running}`,
   ];
   const hasFailed = view.sessions.some(({ failedTurns24h }) => failedTurns24h > 0);
-  if (view.integrations.length === 0 && !hasFailed && !isNothing) parts.push(prose(told(emptyText, io)));
+  if (view.integrations.length === 0 && !hasFailed) parts.push(prose(told(emptyText, io)));
   else if (view.integrations.length > 0)
     parts.push(integrationTable(view.integrations, live.length > 0, now, io, style));
   for (const lineOf of [rateLine, abandonedLine, keptLine]) {
@@ -162,11 +161,8 @@ function unansweredText(asked: readonly AskedRuntime<unknown>[], isElsewhere: bo
   return `${pids} ${silent.length === 1 ? 'runs and does' : 'run and do'} not answer; what follows is from the database: ${known}`;
 }
 
-const records =
-  'Gateways, `unwedge mcp`, `hook`, `acp`, `api` and `run` record what goes through them; `unwedge install` puts them before what is configured.';
-
 const emptyText =
-  'No failures and no circuits are on record: gateways, proxies and `unwedge run` with this database record them.';
+  'No failures and no circuits are on record: gateways, proxies (`unwedge mcp`, `acp`, `api`) and `unwedge run` with this database record them.';
 
 function integrationTable(
   integrations: readonly IntegrationView[],

@@ -7,7 +7,6 @@ import { sanitize, toJson } from '../sanitize.ts';
 import { createStyle, helpWidth, nextLines, type Style } from '../text.ts';
 import { databaseOfConfiguration } from './configuration.ts';
 import { type DoctorWorld, type Finding, type FindingStatus, subjects, type ToldFinding } from './finding.ts';
-import { ownCommand, told, typed } from '../ownCommand.ts';
 import { look, worldOf } from './look.ts';
 
 /** Changes when fields of the JSON are taken away or get another meaning. */
@@ -22,20 +21,10 @@ export async function run(args: DoctorArgs, io: Io): Promise<number> {
   const given = worldOf(args, io);
   const world: DoctorWorld = { ...given, db: given.db ?? (await databaseOfConfiguration(given)) };
   const findings = await look(subjects, world, io);
-  startByShell(findings, ownCommand(world));
   const status = worst(findings);
   if (args.json) io.stdout.write(toJson(dataOf(findings, status, world)));
   else io.stdout.write(doctorText(findings, { all: args.all, home: world.home }, io));
   return status === 'fail' ? 1 : status === 'unknown' ? 2 : 0;
-}
-
-/** A fix is pasted into a shell, which may not find `unwedge`, or another one, under its name. */
-function startByShell(findings: ToldFinding[], own: string): void {
-  const started = (text: string | undefined) => (text === undefined ? undefined : typed(text, { own }));
-  for (const [at, finding] of findings.entries()) {
-    const { summary, fix, next } = finding;
-    findings[at] = { ...finding, summary: told(summary, { own }), fix: started(fix), next: started(next) };
-  }
 }
 
 const byWeight = ['fail', 'unknown', 'warning', 'ok'] as const;

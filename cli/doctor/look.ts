@@ -19,6 +19,7 @@ import {
 } from './finding.ts';
 import { checkInstallation } from './installation.ts';
 import { checkProcesses } from './processes.ts';
+import { ownCommand, told, typed } from '../ownCommand.ts';
 
 const checks: Readonly<Record<Subject, Check>> = {
   live: async (world) => (await import('./live.ts')).checkLive(world),
@@ -39,7 +40,7 @@ interface LookArgs {
   readonly all: boolean;
 }
 
-/** Looks at subjects, one after the other: a check that fails says nothing of the others. Known secrets are taken out. */
+/** Looks at subjects, one after the other: a check that fails says nothing of the others. Known secrets are taken out; commands are those of a shell here. */
 export async function look(
   subjects: readonly Subject[],
   world: DoctorWorld,
@@ -48,11 +49,13 @@ export async function look(
   const secrets = new KnownSecrets(io.env);
   if (world.db !== undefined) secrets.learn({ store: world.db });
   const redactor = createTextRedactor(secrets);
-  const clean = (text: string | undefined) => (text === undefined ? undefined : redactor.text(text));
+  const shell = { own: ownCommand(world) };
+  const said = (summary: string): string => told(redactor.text(summary), shell);
+  const clean = (text: string | undefined) => (text === undefined ? undefined : typed(redactor.text(text), shell));
   const findings: ToldFinding[] = [];
   for (const subject of subjects) {
     for (const { summary, fix, next, ...rest } of await lookAtOne(subject, world))
-      findings.push({ subject, ...rest, summary: redactor.text(summary), fix: clean(fix), next: clean(next) });
+      findings.push({ subject, ...rest, summary: said(summary), fix: clean(fix), next: clean(next) });
   }
   return findings;
 }

@@ -48,7 +48,8 @@ export class ToolRules {
     this.#tools = tools;
     this.#renamings = written.flatMap(([pattern, { rename: to }]) => (to === undefined ? [] : [{ pattern, to }]));
     judgeNames(written, (pattern, says) => {
-      throw new RangeError(`Expected \`${server}.tools.${pattern}.rename\` ${says}`);
+      const where = `in code and in \`policies.integrations.${server}\` together`;
+      throw new RangeError(`Expected \`${server}.tools.${pattern}.rename\` ${says} (${where})`);
     });
     const isSaid = written.some(([, { rename, describe }]) => rename !== undefined || describe !== undefined);
     this.isEmpty = !isSaid && places.every(({ allow, deny }) => allow === undefined && deny === undefined);
@@ -153,6 +154,7 @@ export function judgeNames(
     if (stars(pattern) !== stars(to) || stars(to) > 1)
       tell(pattern, `to have a * for the one of its pattern, got ${to}`);
     else if (other !== undefined) tell(pattern, `to be a name of its own, got ${to}, which \`${other}\` has`);
+    else if (to.startsWith('unwedge_')) tell(pattern, `to be none of the tools that unwedge adds, got ${to}`);
     else first.set(to, pattern);
   }
 }

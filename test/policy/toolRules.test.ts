@@ -142,7 +142,9 @@ describe('new names', () => {
 
   it('[P-11] that two tools would have are an error which names both', () => {
     expect(() => rulesOf([], { a: { rename: 'x' }, b: { rename: 'x' } })).toThrow(
-      new RangeError('Expected `files.tools.b.rename` to be a name of its own, got x, which `a` has'),
+      new RangeError(
+        'Expected `files.tools.b.rename` to be a name of its own, got x, which `a` has (in code and in `policies.integrations.files` together)',
+      ),
     );
   });
 

@@ -81,7 +81,7 @@ describe('a tool that takes longer than its client waits', () => {
         ...[`env = { MCP_SPY = "${server.env.MCP_SPY}", UNWEDGE_DB = "${server.env.UNWEDGE_DB}" }`],
         `tool_timeout_sec = ${limitS}\n`,
       ];
-      appendFileSync(join(home, 'config.toml'), table.join('\n'));
+      appendFileSync(join(home, '.codex', 'config.toml'), table.join('\n'));
       const own = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', 'do it'];
       const [command = '', ...words] = [...(codex?.words ?? []), ...own];
       await execa(command, words, { cwd, env: agentEnv, extendEnv: false, stdin: 'ignore' });

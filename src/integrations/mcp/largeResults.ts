@@ -1,4 +1,5 @@
 import { messageOf } from '../../policy/failures/thrown.ts';
+import { show } from '../../policy/text/showValue.ts';
 import { cutResult, pageIn, readResultTool } from '../../protocol/mcp/largeResult.ts';
 import { fieldsOf, type McpParams } from '../../protocol/mcp/message.ts';
 import { isModern } from '../../protocol/mcp/methods.ts';
@@ -38,11 +39,14 @@ export class LargeResults {
     const { handle, from = 0, bytes = this.limit } = fieldsOf(params['arguments']);
     const ofEra = isModern(params) ? { resultType: 'complete' } : {};
     const refused = (why: string) => ({ ...ofEra, content: texts(`${readResultTool.name}: ${why}.`), isError: true });
-    if (!isCount(from) || !isCount(bytes)) return refused('`from` and `bytes` have to be whole numbers from 0');
+    if (!isCount(from)) return refused(`\`from\` has to be a whole number from 0, got ${show(from)}`);
+    if (!isCount(bytes) || bytes === 0)
+      return refused(`\`bytes\` has to be a whole number above 0, got ${show(bytes)}`);
     // More than one character, which has up to 4 bytes.
     const most = Math.max(8, Math.min(bytes, this.limit));
     const { part, size } = this.#runtime.results.read(owner, String(handle), from, most) ?? { size: 0 };
     if (part === undefined) return refused(unknown);
+    if (from >= size) return refused(`\`from\` has to be below ${size}, which is its size in bytes, got ${from}`);
     const { start, end } = pageIn(part, from + part.length >= size);
     const next = from + end < size ? from + end : undefined;
     const page = { from: from + start, to: from + end, bytes: size, next };

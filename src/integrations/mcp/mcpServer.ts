@@ -179,6 +179,9 @@ export function superviseMcp(
     shown,
   });
 
+  // It has a tool of that name itself, and so cuts its results.
+  const readsItself = (): boolean => list.find(readResultTool.name) !== undefined;
+
   const child = mcpChildOf(target, {
     clock: runtime.clock,
     register: runtime.register,
@@ -234,8 +237,9 @@ export function superviseMcp(
     isCounted: (request) => request !== whichTools,
     operation: async (request, context) => {
       const { session: owner = nobody } = (context.call as Call<McpRequest, McpAnswer>).settings;
-      if (results !== undefined && toolName({ toolOf }, request) === readResultTool.name)
-        return toolResult(results.read(fieldsOf(request), owner));
+      const cuts = readsItself() ? undefined : results;
+      if (cuts !== undefined && toolName({ toolOf }, request) === readResultTool.name)
+        return toolResult(cuts.read(fieldsOf(request), owner));
       if (request !== whichTools) await beforeName(request, context);
       const own = request === whichTools ? request : ownRequest(request);
       if (connection === undefined) throw notConnected(name);
@@ -249,7 +253,7 @@ export function superviseMcp(
       runtime.root.markStable(childId);
       // More of an error no failure holds.
       const chars = result.isError === true ? longestMessage : sizeCharsOf(list.find(own.name));
-      return toolResult(results?.told(result, owner, own.name, chars) ?? result);
+      return toolResult(cuts?.told(result, owner, own.name, chars) ?? result);
     },
     probe: async () => {
       if (connection === undefined || !(await connection.ping())) throw notConnected(name);
@@ -303,7 +307,8 @@ export function superviseMcp(
 
   /** Its tools as callers see them. */
   function shown(listed: readonly Tool[]): readonly Tool[] {
-    const ours: readonly Tool[] = results === undefined ? [] : [readResultTool];
+    const ours: readonly Tool[] =
+      results === undefined || listed.some((tool) => tool.name === readResultTool.name) ? [] : [readResultTool];
     const standing = listed.flatMap((tool) => definitions.shown(tool) ?? []);
     if (rules.isEmpty) return [...standing, ...ours];
     rules.begin();

@@ -9,7 +9,7 @@ export function writtenJson(message: object): string {
   try {
     return JSON.stringify(message);
   } catch (cause) {
-    const path = pathIn('params' in message ? message.params : message, new Set()).replace(/^\./, '');
+    const path = pathIn('params' in message ? message.params : message).replace(/^\./, '');
     const why = messageOf(cause).split('\n', 1).join('');
     const said = `\`${path}\` cannot be written as JSON, and nothing was sent: ${why}`;
     throw new AttemptError({ kind: 'permanent', message: said, outcome: 'not_started', cause });
@@ -17,27 +17,25 @@ export function writtenJson(message: object): string {
 }
 
 /** Finds the way to the innermost member that cannot be written: `.arguments.list[0].price`; empty for what has none. */
-function pathIn(value: unknown, outer: ReadonlySet<unknown>): string {
-  if (typeof value !== 'object' || value === null || outer.has(value)) return '';
-  if (outer.size === mostSteps) return '…';
-  const keys = tried<readonly string[]>(() => Object.keys(value)) ?? [];
-  const key = keys.find(
-    (each) => tried(() => [JSON.stringify((value as Record<string, unknown>)[each])]) === undefined,
-  );
-  if (key === undefined) return '';
-  const step = Array.isArray(value)
-    ? `[${key}]`
-    : /^[A-Za-z_$][\w$]*$/.test(key)
-      ? `.${key}`
-      : `[${JSON.stringify(key)}]`;
-  const inner = tried(() => (value as Record<string, unknown>)[key]);
-  return step + pathIn(inner, new Set([...outer, value]));
-}
-
-function tried<T>(work: () => T): T | undefined {
+function pathIn(value: unknown, outer: readonly unknown[] = []): string {
+  if (typeof value !== 'object' || value === null || outer.includes(value)) return '';
+  if (outer.length === mostSteps) return '…';
+  let step = '';
+  let inner: unknown;
   try {
-    return work();
+    for (const [key, read] of membersOf(value)) {
+      [step, inner] = [key, undefined];
+      inner = read();
+      JSON.stringify(inner);
+    }
+    return '';
   } catch {
-    return undefined;
+    return step + pathIn(inner, [...outer, value]);
   }
 }
+
+const membersOf = (value: object) =>
+  Object.keys(value).map((key) => {
+    const word = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+    return [Array.isArray(value) ? `[${key}]` : word, () => (value as Record<string, unknown>)[key]] as const;
+  });

@@ -37,6 +37,7 @@ export function cutResult(
   keep: (whole: Buffer) => string,
 ): McpParams | undefined {
   const { content, structuredContent, _meta, ...rest } = result;
+  const { 'unwedge/result': theirs, ...meta } = fieldsOf(_meta);
   const blocks: readonly McpParams[] = Array.isArray(content) ? content.map(fieldsOf) : [];
   const texts = blocks.filter(({ type, text }) => type === 'text' && typeof text === 'string');
   const text = texts.map((block) => block['text']).join('\n');
@@ -66,15 +67,21 @@ export function cutResult(
   if (isRepeated) words.push(' The structured content says the same.');
   if (isCut)
     words.unshift(` Of ${all.length} bytes of text the first ${head} and the last ${all.length - tail} follow.`);
+  const ours = { handle: id, bytes: whole.length, head, tail };
   const call = JSON.stringify({ handle: id, from: isCut ? head : all.length + 1 });
   const note = `(unwedge: too large to be told whole.${words.join('')} Read on by ${readResultTool.name} ${call}.)\n`;
   const middle = `\n[${tail - head} bytes are left out here, from ${head} to ${tail}]\n`;
-  const cut = [all.toString('utf8', 0, head), middle, all.toString('utf8', tail)].map(textBlock);
+  // For whom a text is, and how much it matters, holds for what is told of it.
+  const cut = [
+    { ...texts[0], text: all.toString('utf8', 0, head) },
+    textBlock(middle),
+    { ...texts.at(-1), text: all.toString('utf8', tail) },
+  ];
   return {
     ...rest,
     content: [textBlock(note), ...(isCut ? cut : texts), ...others],
     ...(!isStructureLeft && { structuredContent }),
-    _meta: { ...fieldsOf(_meta), 'unwedge/result': { handle: id, bytes: whole.length, head, tail } },
+    _meta: { ...meta, 'unwedge/result-of-server': theirs, 'unwedge/result': ours },
   };
 }
 

@@ -85,6 +85,33 @@ describe('a large result of a tool', () => {
     expect(cut(given).told).toMatchObject({ isError: true, resultType: 'complete', _meta: { own: 1 } });
   });
 
+  it('[P-12] keeps for whom its texts are and what else is said of them, of the first and of the last', () => {
+    const annotations = { audience: ['user'], priority: 0.5 };
+    const one = { type: 'text', text: 'a'.repeat(2000), annotations, _meta: { 'x/y': 1 } };
+    const { told } = cut({ content: [one] });
+    expect(told?.content).toMatchObject([
+      { type: 'text', text: expect.stringContaining('unwedge_read_result') as string },
+      { annotations, _meta: { 'x/y': 1 } },
+      { type: 'text', text: expect.stringContaining('left out here') as string },
+      { annotations, _meta: { 'x/y': 1 } },
+    ]);
+    for (const at of [0, 2]) expect(Object.keys(told?.content[at] ?? {})).toEqual(['type', 'text']);
+    const two = cut({ content: [one, { type: 'text', text: 'b'.repeat(2000), annotations: { priority: 1 } }] });
+    expect(two.told?.content[1]).toMatchObject({ annotations, text: expect.stringMatching(/^a+$/) as string });
+    expect(two.told?.content[3]).toEqual({
+      ...{ type: 'text', annotations: { priority: 1 } },
+      text: expect.stringMatching(/^b+$/) as string,
+    });
+  });
+
+  it('[P-12] keeps what the server says under the name of our note beside it, and takes it for none of ours', () => {
+    const theirs = { handle: 'THEIRS', bytes: 1, head: 0, tail: 0 };
+    const { told } = cut({ ...text('x'.repeat(2000)), _meta: { own: 1, 'unwedge/result': theirs } });
+    expect(told?._meta).toMatchObject({ own: 1, 'unwedge/result': { handle: 'HANDLE', bytes: 2000 } });
+    expect(told?._meta).toHaveProperty(['unwedge/result-of-server'], theirs);
+    expect(JSON.stringify(cut(text('x'.repeat(2000))).told)).not.toContain('of-server');
+  });
+
   it('[P-12] has its pictures, sound, links and pages of applications whole, whatever their size', () => {
     const data = 'A'.repeat(5000);
     const others = [

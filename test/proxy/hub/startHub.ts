@@ -7,6 +7,7 @@ import { McpHub } from '../../../proxy/hub/mcpHub.ts';
 import { McpSessions } from '../../../proxy/mcp/mcpSessions.ts';
 import type { McpProxyOptions } from '../../../proxy/mcp/settings.ts';
 import type { Fact, FactType } from '../../../src/policy/facts/facts.ts';
+import type { PoliciesOptions } from '../../../src/policy/policies.ts';
 import { Registry } from '../../../src/runtime/registry.ts';
 import { checkGatewayOptions } from '../../../src/runtime/runtimeOptions.ts';
 import { fixture } from '../../actors/mcp/mcpHarness.ts';
@@ -21,11 +22,11 @@ export type HubServers = Readonly<Record<string, Partial<McpProxyOptions>>>;
  * Several servers behind one client, on pipes of the test's own.
  * @param broken - those that fail at every start until they are mended. Without one time stands still but for `clock.skip`.
  */
-export async function startHub(servers: HubServers, broken: readonly string[] = []) {
+export async function startHub(servers: HubServers, broken: readonly string[] = [], policies: PoliciesOptions = {}) {
   const clock = new SkippingClock();
   // However long their starts take, nobody is late who is not to be.
   if (broken.length === 0) clock.stop();
-  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5 }));
+  const registry = new Registry(checkGatewayOptions({ clock, random: () => 0.5, policies }));
   const { runtime } = registry;
   await registry.start();
   const said: string[] = [];

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { loopbackAgent } from '../../../testing/loopbackAgents.ts';
 
 /** Place of a cell's own: nothing of the user is read or written. */
 export interface Place {
@@ -29,95 +30,43 @@ export interface FireAgent {
   env(place: Place): Readonly<Record<string, string>>;
 }
 
-const json = (path: string, value: object): void => {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, JSON.stringify(value));
-};
+/** Points an agent at the loopback model, as the drill does. @param more - for this one alone, once that home is made. */
+const loopback =
+  (more: (place: Place, made: Readonly<Record<string, string>>) => Record<string, string> = () => ({})) =>
+  (place: Place): Record<string, string> => {
+    const made = loopbackAgent(place.home, place.url);
+    return { ...made, ...more(place, made) };
+  };
 
-function codexHome({ home, url, asks }: Place): Record<string, string> {
-  writeFileSync(
-    join(home, 'config.toml'),
-    `model = "fake-model"
-model_provider = "fake"
-${asks ? 'approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n' : ''}[analytics]
-enabled = false
-[model_providers.fake]
-name = "fake"
-base_url = "${url}/v1"
-wire_api = "responses"
-env_key = "FAKE_KEY"
-`,
-  );
-  return { CODEX_HOME: home, FAKE_KEY: 'x' };
-}
+const codex = loopback(({ home, asks = false }) => {
+  const path = join(home, '.codex', 'config.toml');
+  const asking = 'approval_policy = "on-request"\nsandbox_mode = "workspace-write"\n';
+  if (asks) writeFileSync(path, asking + readFileSync(path, 'utf8'));
+  return {};
+});
 
-function claudeHome({ home, url, asks }: Place): Record<string, string> {
+const claude = loopback(({ home, asks = false }) => {
+  mkdirSync(join(home, '.claude'));
   // Its auto mode would ask a model about each command.
-  json(join(home, '.claude', 'settings.json'), {
-    permissions: { allow: asks ? [] : ['Bash'], defaultMode: 'default' },
-  });
+  const permissions = { allow: asks ? [] : ['Bash'], defaultMode: 'default' };
+  writeFileSync(join(home, '.claude', 'settings.json'), JSON.stringify({ permissions }));
+  return { DISABLE_ERROR_REPORTING: '1' };
+});
+
+const opencode = loopback(({ asks = false }, { OPENCODE_CONFIG_CONTENT: content = '{}' }) => {
+  const config = { ...(JSON.parse(content) as object), permission: { '*': asks ? 'ask' : 'allow' } };
   return {
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: 'sk-ant-fake-000',
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    DISABLE_TELEMETRY: '1',
-    DISABLE_ERROR_REPORTING: '1',
-    DISABLE_AUTOUPDATER: '1',
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+    ...{ OPENCODE_DISABLE_LSP_DOWNLOAD: '1', OPENCODE_DISABLE_DEFAULT_PLUGINS: '1' },
   };
-}
+});
 
-function geminiHome({ home, url }: Place): Record<string, string> {
-  json(join(home, '.gemini', 'settings.json'), {
-    security: { auth: { selectedType: 'gemini-api-key' } },
-    privacy: { usageStatisticsEnabled: false },
-    telemetry: { enabled: false },
-    general: { enableAutoUpdate: false },
-  });
-  return { GEMINI_API_KEY: 'x', GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_NO_RELAUNCH: 'true' };
-}
-
-function opencodeHome({ home, cwd, url, asks }: Place): Record<string, string> {
-  const model = { name: 'm', tool_call: true, limit: { context: 100_000, output: 1000 } };
-  const options = { baseURL: `${url}/v1`, apiKey: 'x' };
-  json(join(cwd, 'opencode.json'), {
-    autoupdate: false,
-    share: 'disabled',
-    snapshot: false,
-    lsp: false,
-    model: 'fake/m',
-    small_model: 'fake/m',
-    provider: { fake: { npm: '@ai-sdk/openai-compatible', name: 'fake', options, models: { m: model } } },
-    permission: { '*': asks ? 'ask' : 'allow' },
-  });
-  return {
-    XDG_CONFIG_HOME: join(home, 'config'),
-    XDG_DATA_HOME: join(home, 'data'),
-    XDG_CACHE_HOME: join(home, 'cache'),
-    npm_config_registry: 'http://127.0.0.1:9',
-    OPENCODE_DISABLE_AUTOUPDATE: '1',
-    OPENCODE_DISABLE_MODELS_FETCH: '1',
-    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-  };
-}
-
-const gooseHome = ({ url, asks }: Place): Record<string, string> => ({
-  GOOSE_PROVIDER: 'openai',
-  GOOSE_MODEL: 'gpt-4o',
-  OPENAI_HOST: url,
-  OPENAI_API_KEY: 'x',
-  GOOSE_DISABLE_KEYRING: '1',
+const goose = loopback(({ asks = false }) => ({
   GOOSE_MODE: asks ? 'approve' : 'auto',
   GOOSE_TELEMETRY_ENABLED: 'false',
-});
+}));
 
-const copilotHome = ({ url }: Place): Record<string, string> => ({
-  COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
-  COPILOT_PROVIDER_API_KEY: 'x',
-  COPILOT_MODEL: 'gpt-4.1',
-  COPILOT_OFFLINE: 'true',
-  COPILOT_AUTO_UPDATE: 'false',
-});
+const copilot = loopback(() => ({ COPILOT_AUTO_UPDATE: 'false' }));
 
 const askingCodex = (cmd: string, asks: boolean): object => ({
   cmd,
@@ -134,7 +83,7 @@ export const fireAgents: readonly FireAgent[] = [
     acp: ['acp'],
     headless: ['run', '-q', '--no-session', '-t', 'do it', '--output-format', 'stream-json'],
     tool: { name: 'shell', input: byCommand },
-    env: gooseHome,
+    env: goose,
   },
   {
     name: 'claude',
@@ -142,7 +91,7 @@ export const fireAgents: readonly FireAgent[] = [
     programs: ['@agentclientprotocol/claude-agent-acp/dist/index.js'],
     acp: [],
     tool: { name: 'Bash', input: byCommand },
-    env: claudeHome,
+    env: claude,
   },
   {
     name: 'codex',
@@ -150,7 +99,7 @@ export const fireAgents: readonly FireAgent[] = [
     programs: ['@agentclientprotocol/codex-acp/dist/index.js'],
     acp: [],
     tool: { name: 'exec_command', input: askingCodex },
-    env: codexHome,
+    env: codex,
   },
   {
     name: 'opencode',
@@ -159,7 +108,7 @@ export const fireAgents: readonly FireAgent[] = [
     acp: ['acp'],
     headless: ['run', '--format', 'json', '--title', 't', '-m', 'fake/m', 'do it'],
     tool: { name: 'bash', input: byCommand },
-    env: opencodeHome,
+    env: opencode,
   },
   {
     name: 'gemini',
@@ -168,7 +117,7 @@ export const fireAgents: readonly FireAgent[] = [
     acp: ['--acp', '-m', 'gemini-2.5-flash'],
     headless: ['-p', 'do it', '-y', '--skip-trust', '-m', 'gemini-2.5-flash', '-o', 'stream-json'],
     tool: { name: 'run_shell_command', input: byCommand },
-    env: geminiHome,
+    env: loopback(),
   },
   {
     name: 'copilot',
@@ -177,7 +126,7 @@ export const fireAgents: readonly FireAgent[] = [
     acp: ['--acp'],
     headless: ['-p', 'do it', '--allow-all-tools'],
     tool: { name: 'bash', input: byCommand },
-    env: copilotHome,
+    env: copilot,
   },
   {
     name: 'claude -p',
@@ -188,7 +137,7 @@ export const fireAgents: readonly FireAgent[] = [
     ],
     headless: ['-p', 'do it', '--output-format', 'stream-json', '--verbose'],
     profile: 'claude',
-    env: claudeHome,
+    env: claude,
   },
   {
     name: 'codex exec',
@@ -196,7 +145,7 @@ export const fireAgents: readonly FireAgent[] = [
     programs: ['@openai/codex/bin/codex.js'],
     headless: ['exec', '--json', '--skip-git-repo-check', 'do it'],
     profile: 'codex',
-    env: codexHome,
+    env: codex,
   },
 ];
 

@@ -116,6 +116,24 @@ describe('a large result of a tool of an MCP server', () => {
     );
   });
 
+  it('[P-12] is left to a server that has one of that name, whose results are told whole', async () => {
+    const theirs = (args: Record<string, unknown>) => `theirs: ${JSON.stringify(args)}`;
+    const tools = { all: () => large, [read]: theirs };
+    const { call, kb } = await start({ ...fakeMcpServer({ tools }), maxResult: 1000 });
+    const listed = await kb.tools();
+    expect(listed.ok && listed.value.map(({ name }) => name)).toEqual(['all', read]);
+    expect(valueOf(await call('all')).content).toEqual([{ type: 'text', text: large }]);
+    expect(valueOf(await call(read, { handle: 'x' })).content[0]?.text).toBe('theirs: {"handle":"x"}');
+  });
+
+  it('[P-12] [P-11] has a name that no rule gives another tool', async () => {
+    const tools = { all: { rename: read } };
+    await expect(start({ tools })).rejects.toThrow(/`kb\.tools\.all\.rename` to be none .*got unwedge_read_result/);
+    expect(() => createGateway({ policies: { integrations: { kb: { tools } } } })).toThrow(
+      /`policies\.integrations\.kb\.tools\.all\.rename` to be none/,
+    );
+  });
+
   it('[P-12] is refused as an option where it is no size, by its name and value', async () => {
     await expect(start({ maxResult: 999 })).rejects.toThrow(/`kb.maxResult` to be .* 1000.*999/);
     await expect(start({ maxResult: '100kB' })).rejects.toThrow(/maxResult/);

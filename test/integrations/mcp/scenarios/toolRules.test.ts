@@ -75,6 +75,14 @@ describe('tools of `gateway.mcpServer` by rule', () => {
     expect(await files.call({ name: 'read_file' })).toMatchObject({ ok: true });
   });
 
+  it('[P-11] are refused where code and configuration give two tools one name, with both places', () => {
+    const policies = { integrations: { files: { tools: { read_file: { rename: 'r' } } } } };
+    const declare = (): unknown =>
+      createGateway({ policies }).mcpServer('files', { connect, tools: { write_file: { rename: 'r' } } });
+    expect(declare).toThrow(/`files\.tools\.\w+_file\.rename` .*got r, which `\w+_file` has/);
+    expect(declare).toThrow('in code and in `policies.integrations.files` together');
+  });
+
   it('[P-11] [O-13] refuse, which is no failed call in reports, in status and of a session', async () => {
     const directory = temporaryDirectory();
     const store = join(directory, 'gateway.sqlite');

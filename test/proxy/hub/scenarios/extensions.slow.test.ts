@@ -148,4 +148,28 @@ describe('large results of several servers behind one proxy', () => {
     }
     expect(await hub.call('whole__act', { text: 'x'.repeat(5000) })).toHaveLength(5000);
   });
+
+  it('[P-12] [P-11] [P-8] are read on whatever the rules of each server are', async () => {
+    const tools = { 'a*': { rename: 'k_*' } };
+    const policies = { integrations: { one: { tools } } };
+    const maxResult = 2000;
+    const hub = await startHub(
+      {
+        one: { maxResult },
+        other: { maxResult, allow: ['peek'], pin: true },
+        none: { maxResult, deny: ['*'] },
+      },
+      [],
+      policies,
+    );
+    await hub.open();
+    const names = await hub.toolNames();
+    expect(names.filter((name) => !name.startsWith('one__'))).toEqual(['unwedge_read_result', 'other__peek']);
+    expect(names).toContain('one__k_ct');
+    for (const name of ['one__k_ct', 'other__peek']) {
+      const told = await hub.call(name, { text: 'x'.repeat(5000) });
+      const [, handle = ''] = /"handle":"([^"]+)"/.exec(told) ?? [];
+      expect(await hub.call('unwedge_read_result', { handle, bytes: 100 })).toMatch(/^x{90,100}$/);
+    }
+  });
 });

@@ -179,12 +179,26 @@ describe('the tool that reads large results', () => {
       expect(result).toMatchObject({ isError: true });
       expect(result?.content?.[0]?.text).toContain('make the call that gave it again');
     }
-    for (const args of [{ from: -1 }, { from: 1.5 }, { from: '0' }, { bytes: -2 }])
-      expect((await proxy.call(read, { handle, ...args })).result).toMatchObject({ isError: true });
-    expect(textsOf(await proxy.page(handle, 1e9))).toEqual([
-      '',
-      `(Bytes 1000000000 to 1000000000 of ${large.length}. That is its end.)`,
-    ]);
+    const from = '`from` has to be a whole number from 0, got';
+    const bytes = '`bytes` has to be a whole number above 0, got';
+    for (const [args, says] of [
+      [{ from: -1 }, `${from} -1`],
+      [{ from: 1.5 }, `${from} 1.5`],
+      [{ from: '0' }, `${from} "0"`],
+      [{ from: null }, `${from} null`],
+      [{ bytes: -2 }, `${bytes} -2`],
+      [{ bytes: 0 }, `${bytes} 0`],
+      [{ bytes: 0.5 }, `${bytes} 0.5`],
+      [{ bytes: {} }, `${bytes} an object`],
+      [{ from: 1e9 }, `\`from\` has to be below ${large.length}, which is its size in bytes, got 1000000000`],
+      [{ from: large.length }, `\`from\` has to be below ${large.length},`],
+    ] as const) {
+      const { result } = await proxy.call(read, { handle, ...args });
+      expect(result).toMatchObject({ isError: true });
+      expect(result?.content?.[0]?.text).toContain(`unwedge_read_result: ${says}`);
+    }
+    const end = await proxy.page(handle, large.length - 1);
+    expect(textsOf(end)[1]).toBe(`(Bytes ${large.length - 1} to ${large.length} of ${large.length}. That is its end.)`);
     expect(textsOf(await proxy.page(handle, 0, 9))[0]).toBe('line 0\n');
   });
 
@@ -200,6 +214,21 @@ describe('the tool that reads large results', () => {
     expect(await proxy.names()).toEqual(['peek', read]);
     const handle = handleOf(await proxy.call('peek', { text: large }));
     expect((await proxy.page(handle)).result).not.toHaveProperty('isError');
+  });
+
+  it.each([
+    ['denied', { deny: ['*'] }, []],
+    ['denied by its name', { deny: [read] }, ['peek', 'act']],
+    ['renamed', { policies: { integrations: { kb: { tools: { '*': { rename: 'k_*' } } } } } }, ['k_peek', 'k_act']],
+    ['held', { pin: true }, ['peek', 'act']],
+  ])('[P-12] [P-11] is read on where the tools of the server are %s', async (_, options, names) => {
+    const tools = ['peek', 'act'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    const proxy = await startLarge({ tools, ...options });
+    expect(await proxy.names()).toEqual([...names, read]);
+    const [name] = names;
+    const handle = name === undefined ? 'x'.repeat(24) : handleOf(await proxy.call(name, { text: large }));
+    const { result } = await proxy.page(handle);
+    expect(result?.content?.[0]?.text).toContain(name === undefined ? 'make the call that gave it again' : 'line 0');
   });
 
   it('[P-12] is left to a server that has one of that name', async () => {
