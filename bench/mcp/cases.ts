@@ -39,6 +39,36 @@ export function oneAtATime(ways: Ways): Case {
   };
 }
 
+/**
+ * Three ways to one server, in turns: calls a second with so many on their way, as a share of those through a pipe, and how much longer one call takes at p50
+ * than directly, in times of what the pipe adds.
+ */
+export function againstPipe(ways: Ways, pipe: Connect, inFlight: number): Case {
+  return {
+    isolated: true,
+    measure: (probe) =>
+      inNewHome(async (env) => {
+        const clients: EchoClient[] = [];
+        for (const connect of [ways.own, pipe, ways.direct]) clients.push(await connect(env));
+        for (const client of clients) await callMany(client, ways.echo, 10_000, inFlight);
+        const shares: number[] = [];
+        const samples = clients.map((): number[] => []);
+        for (let turn = 0; turn < turns; turn++) {
+          const rates: number[] = [];
+          for (const [at, client] of clients.entries()) {
+            rates.push(await callsPerSecond(client, ways, inFlight));
+            samples[at]?.push(...(await latencies(client, ways, 100)));
+          }
+          shares.push((rates[0] ?? 0) / (rates[1] ?? 1));
+        }
+        const [own = 0, piped = 0, direct = 0] = samples.map((each) => quantile(each, 0.5));
+        probe.record('share of the pipe', median(shares), '');
+        probe.record('added p50, times that of the pipe', (own - direct) / (piped - direct), '');
+        for (const client of clients) await client.close();
+      }),
+  };
+}
+
 async function latencies(client: EchoClient, { echo }: Ways, count: number): Promise<number[]> {
   const samples: number[] = [];
   for (let call = 0; call < count; call++) {

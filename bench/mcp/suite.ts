@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type CommandLine, unwedge } from '../cli/processes.ts';
 import { type Case, defineSuite, type Subject, type Target } from '../harness/suite.ts';
 import {
+  againstPipe,
   type Connect,
   largeResult,
   manyInFlight,
@@ -25,6 +26,7 @@ const realFlight = `echo of server-everything, ${inFlight} in flight`;
 const byRule = 'echo of a tool with rules, one at a time';
 const joined = 'echo of a tool that may be joined, one at a time';
 const paged = 'echo with large results in pages, one at a time';
+const besidePipe = 'against the pipe';
 const large = 'a result of 5 MB';
 const steps = 'a call with 1,000 notifications';
 const memory = '100,000 calls';
@@ -93,6 +95,7 @@ export const mcpSuite = defineSuite({
       about: 'the built `unwedge mcp`, with a store of its own',
       cases: {
         ...casesOf(proxied),
+        [besidePipe]: againstPipe(waysOf(proxied, idle), piped(idle), inFlight),
         [start]: toInitialize(waysOf(unrecorded, real)),
         [startOnRecord]: toInitialize(waysOf(proxied, real)),
         [memory]: memoryOf(waysOf(proxied, idle), 100_000, inFlight),
@@ -122,6 +125,10 @@ export const mcpSuite = defineSuite({
   targets: [
     target('added latency of an echo, p50, in µs', echo, 'added p50', { atMost: 300 }),
     target(`throughput with ${inFlight} in flight, against direct`, realFlight, 'share of direct', { atLeast: 0.7 }),
+    target(`throughput with ${inFlight} in flight, against a pipe`, besidePipe, 'share of the pipe', { atLeast: 0.85 }),
+    target('added latency of an echo, p50, times that of a pipe', besidePipe, 'added p50, times that of the pipe', {
+      atMost: 1.3,
+    }),
     target('throughput of a remote server, against the official client', remoteFlight, 'share of direct', {
       atLeast: 0.7,
     }),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { HandshakeFiles } from '../../proxy/wire/handshakeFiles.ts';
 import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/face.ts';
 import type { HandshakeShelf } from '../../proxy/wire/recordedHandshake.ts';
@@ -39,6 +40,8 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
     return (await import('./signInCommand.ts')).signInCommand(args, io, args.url, rest);
   }
   const served = await whatToServe(args, io.env, rest);
+  // What is kept for good is loaded: see startServerAhead.
+  setFlagsFromString('--semi-space-growth-factor=1');
   if (args.listen !== undefined) {
     return (await import('./listenCommand.ts')).listenCommand(args, io, args.listen, served);
   }

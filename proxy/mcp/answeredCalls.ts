@@ -14,22 +14,34 @@ const most = { calls: 32, bytes: 4_000_000 };
 
 /** Calls that were answered a moment ago: one whose client gave it up at its own limit meanwhile has told nobody of the answer. */
 export class AnsweredCalls {
-  #calls: Answered[] = [];
+  /** The oldest first. */
+  readonly #calls: Answered[] = [];
+  #bytes = 0;
 
   /** Notes a call that may have effects, where its answer is its end, or says that nobody knows it. @param now - monotonic time in ms. */
   add(call: ClientCall, outcome: Outcome<McpAnswer>, now: number): void {
     if (call.row?.settings.keep === undefined || call.row.expectedEffect === 'readOnly' || call.asTask) return;
     if (outcome.ok ? asksAgain(outcome.value) : outcome.failure.outcome !== 'unknown' || outcome.failure.kept) return;
-    let bytes = 0;
-    const held: Answered[] = [[call, outcome, now], ...this.#calls.slice(0, most.calls - 1)];
-    this.#calls = held.filter(([each, , at]) => at > now - crossingMs && (bytes += each.answerBytes) <= most.bytes);
+    const calls = this.#calls;
+    this.#bytes += call.answerBytes;
+    calls.push([call, outcome, now]);
+    for (let [oldest] = calls; oldest !== undefined; [oldest] = calls) {
+      if (calls.length <= most.calls && this.#bytes <= most.bytes && oldest[2] > now - crossingMs) break;
+      this.#takeOut(0);
+    }
   }
 
   /** A client cancels a call that was answered: where that has crossed the answer, the next equal call is given it. */
   cancelled(key: string, reason: unknown, now: number, { starts }: CallPath<ClientCall, McpAnswer>): void {
-    const index = this.#calls.findIndex(([{ request }]) => request.key === key);
-    for (const [{ row, startedAt }, outcome, at] of index < 0 ? [] : this.#calls.splice(index, 1))
-      if (row !== undefined && at > now - crossingMs && isClientLimit(reason, now - startedAt, true))
-        starts.takeBack(row, outcome, at);
+    const index = this.#calls.findLastIndex(([{ request }]) => request.key === key);
+    const [call, outcome, at = 0] = index < 0 ? [] : this.#takeOut(index);
+    if (call?.row === undefined || outcome === undefined || at <= now - crossingMs) return;
+    if (isClientLimit(reason, now - call.startedAt, true)) starts.takeBack(call.row, outcome, at);
+  }
+
+  #takeOut(index: number): Answered | readonly [] {
+    const [taken = []] = this.#calls.splice(index, 1);
+    this.#bytes -= taken[0]?.answerBytes ?? 0;
+    return taken;
   }
 }

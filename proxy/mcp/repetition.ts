@@ -67,9 +67,9 @@ export class Repetition {
   }
 
   #told(tool: string, verdict: Parameters<typeof spinningNews>[1]): string | undefined {
-    const { name, session = name, facts, voice } = this.#scope;
-    const news = spinningNews(tool, verdict);
     if (verdict.isNews) {
+      const { name, session = name, facts, voice } = this.#scope;
+      const news = spinningNews(tool, verdict);
       facts.tell({ type: 'session.spinning', session, integration: name, ...news });
       voice.say(`${news.message}; the last answer: ${JSON.stringify(voice.hide(news.answer))}`);
     }

@@ -106,6 +106,7 @@ export class ServerRequests {
 
   /** True while the server waits for the client, which is no silence of its own. */
   get isWaiting(): boolean {
+    if (this.#open.size === 0) return false;
     const now = this.#scope.clock.now();
     for (const { method, at } of this.#open.values()) if (asksPeople(method) || now - at < excuseMs) return true;
     return false;

@@ -1,5 +1,11 @@
 import { errorAnswer, rpcErrors } from '../../src/protocol/face.ts';
-import { type McpMessage, type McpRequest, doubledMember, memberSpan } from '../../src/protocol/mcp/face.ts';
+import {
+  type McpMessage,
+  type McpRequest,
+  doubledMember,
+  memberCounts,
+  memberSpan,
+} from '../../src/protocol/mcp/face.ts';
 
 /** Methods that are requests by the protocol: without an id they could be neither refused nor answered, nor have a limit. */
 const requests =
@@ -33,6 +39,7 @@ export class Misfits {
 
   /** It is judged as JSON.parse reads it, by the last of two members, and a server may read the first. */
   #isDoubled(message: McpMessage & { readonly kind: 'request' | 'notification' }, text: string): boolean {
+    if (isPlain(message, text)) return false;
     const name = doubledMember(text) ?? doubledMember(text, memberSpan(text, 'params')?.start ?? text.length);
     if (name === undefined) return false;
     const member = JSON.stringify(name.slice(0, 100));
@@ -47,6 +54,24 @@ export class Misfits {
     this.#said.add(method);
     this.#say(`The client sent ${JSON.stringify(method.slice(0, 100))} ${how}: it was not passed on`);
   }
+}
+
+/** Members of the messages that come most often. */
+const usual = { own: new Set(['jsonrpc', 'id', 'method', 'params']), inner: new Set(['name', 'arguments', '_meta']) };
+
+/** Tells without a look at each name that nothing is twice: as many members are written as were read, and none of an unusual name. */
+function isPlain({ whole, params }: { readonly whole?: object | undefined; readonly params: object }, text: string) {
+  const [own, inner] = memberCounts(text, 'params');
+  return own === usualMembers(whole ?? {}, usual.own) && inner === usualMembers(params, usual.inner);
+}
+
+function usualMembers(fields: object, names: ReadonlySet<string>): number {
+  let count = 0;
+  for (const name in fields) {
+    if (!names.has(name)) return -1;
+    count++;
+  }
+  return count;
 }
 
 const isNameless = (message: McpMessage): message is McpRequest =>

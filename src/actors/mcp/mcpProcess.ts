@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock, Timer } from '../../policy/clock.ts';
 import { AttemptError } from '../../policy/failures/failure.ts';
+import { GatheredLines } from '../../protocol/gatheredLines.ts';
 import { handsOn } from './handsOn.ts';
 import { isMarkSeen, killAtExit, killMarked, nextMark } from '../process/processMark.ts';
 import type { McpServerSettings } from './mcpServerOptions.ts';
@@ -39,6 +40,7 @@ export class McpProcess implements ServerLink {
   readonly #listener: ServerLinkListener;
   /** Its process, where that was started before this was loaded. */
   readonly #ahead: HeadStart | undefined;
+  readonly #gathered = new GatheredLines((piece) => void this.#child?.stdin.write(piece));
   #child: ServerChild | undefined = undefined;
   #exited: Promise<void> = Promise.resolve();
   #isGone = true;
@@ -91,7 +93,7 @@ export class McpProcess implements ServerLink {
   write(data: string | Uint8Array): boolean {
     const stdin = this.#child?.stdin;
     if (this.#end !== undefined || stdin?.writable !== true) return false;
-    stdin.write(data);
+    this.#gathered.write(data);
     return true;
   }
 
@@ -100,9 +102,7 @@ export class McpProcess implements ServerLink {
   }
 
   gather(): () => void {
-    const stdin = this.#child?.stdin;
-    stdin?.cork();
-    return () => stdin?.uncork();
+    return this.#gathered.gather();
   }
 
   pauseOutput(): void {
@@ -115,6 +115,7 @@ export class McpProcess implements ServerLink {
   }
 
   endInput(): void {
+    this.#gathered.flush();
     this.#child?.stdin.end();
   }
 

@@ -107,6 +107,8 @@ export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('content' in value)) return undefined;
   const { content, structuredContent } = value as { content: unknown; structuredContent?: unknown };
   if (!Array.isArray(content) || structuredContent !== undefined) return undefined;
+  const [only] = content as readonly ({ type?: unknown; text?: unknown } | null)[];
+  if (content.length === 1 && only?.type === 'text' && typeof only.text === 'string') return only.text;
   const texts = content.map((part: { type?: unknown; text?: unknown } | null) =>
     part?.type === 'text' && typeof part.text === 'string' ? part.text : undefined,
   );

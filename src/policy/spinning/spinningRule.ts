@@ -93,6 +93,11 @@ export function spinning(repetition: Repetition, limits: SpinningLimits, rule?: 
   const { failed, acts, count, seen, period, exact, varied, patient, slow } = repetition;
   if (patient || rule === 'allowed' || (rule === 'poll' && !failed)) return undefined;
   const cycle = period >= 1 && period <= 5 ? period : undefined;
+  // Of most calls nothing more is asked.
+  if (!failed && acts) {
+    if (count < limits.notice.reads && seen < seenSuccesses) return undefined;
+    return { step: 'notice', form: 'success', count: Math.max(count, seen), period: cycle };
+  }
   // What answers otherwise to the letter may be a clock, or a count of time: it is never refused, as what is polled or slow.
   const isMild = failed ? slow || rule === 'poll' : !exact;
   // Of hold and end the count since the message that is worked on.
@@ -102,16 +107,11 @@ export function spinning(repetition: Repetition, limits: SpinningLimits, rule?: 
   const stepAfter = (more: number) => spinningSteps.findLast((each) => missing(each) <= more);
   const step = stepAfter(0);
   const verdict = (taken: SpinningStep, form: SpinningForm, times: number): Spinning => {
-    const isLast = form === 'success' || form === 'varied';
-    const more = isLast ? Infinity : Math.min(...spinningSteps.map(missing).filter((each) => each > 0));
+    const more = form === 'varied' ? Infinity : Math.min(...spinningSteps.map(missing).filter((each) => each > 0));
     const later = more > mostAhead ? undefined : stepAfter(more);
     return { step: taken, form, count: times, period: cycle, next: later && { step: later, more } };
   };
   if (!failed) {
-    if (acts)
-      return count >= limits.notice.reads || seen >= seenSuccesses
-        ? verdict('notice', 'success', Math.max(count, seen))
-        : undefined;
     if (step !== undefined) return verdict(step, 'read', count);
     return seen >= seenSuccesses ? verdict('notice', 'read', seen) : undefined;
   }

@@ -71,7 +71,7 @@ export interface SpinningVerdict extends Spinning {
 interface LastAnswer {
   readonly words: string;
   /** In ms since the epoch. */
-  readonly at: number;
+  at: number;
 }
 
 /** Repeated calls whose last answer is kept in words; the oldest goes first. */
@@ -136,7 +136,7 @@ export class SpinningWatch {
       const said = before?.exact === answered.exact ? this.#last.get(key.call)?.words : undefined;
       return this.#verdict(call, found, { words: said ?? answerWords(answer), at });
     }
-    this.#last.delete(key.call);
+    if (this.#last.size > 0) this.#last.delete(key.call);
     return undefined;
   }
 
@@ -173,7 +173,7 @@ export class SpinningWatch {
   }
 
   #noteWait(call: number, answer: SeenAnswer, at: number): void {
-    this.#waits.delete(call);
+    if (this.#waits.size > 0) this.#waits.delete(call);
     if (answer.ok || typeof answer.waits !== 'number') return;
     keepNewest(this.#waits, call, at + answer.waits / 2, mostKept);
   }
@@ -209,19 +209,26 @@ export class SpinningWatch {
     keepNewest(this.#first, call, copy, mostFirst);
   }
 
+  #keepLast(call: number, { words, at }: LastAnswer, step: SpinningStep): void {
+    const known = this.#last.get(call);
+    if (known?.step !== step || known.words !== words || this.#last.size === mostKept)
+      keepNewest(this.#last, call, { words, at, step }, mostKept);
+    else known.at = at;
+  }
+
   #verdict(call: SeenCall, found: Spinning, last: LastAnswer | undefined): SpinningVerdict {
     const { key, limits = this.#limits } = call;
     const quiet = this.#quiet.get(key.tool) ?? -1;
     // One failure under many arguments is news once for its tool, until calls of it were answered otherwise.
     const isNews = found.form === 'varied' ? quiet < 0 : this.#last.get(key.call)?.step !== found.step;
-    if (last !== undefined)
-      keepNewest(this.#last, key.call, { words: last.words, at: last.at, step: found.step }, mostKept);
+    if (last !== undefined) this.#keepLast(key.call, last, found.step);
     const isDue = found.form === 'varied' ? quiet <= 0 : isToldAt(found, limits);
     if (found.form === 'varied' && quiet <= 0) this.#quiet.set(key.tool, variedPause);
     const isRefused = found.step === 'hold' || found.step === 'end';
     const told = found.step === 'tell' && isDue ? toldText(call.tool, found) : undefined;
     const text = isRefused ? refusedText(call.tool, found, last) : told;
-    return { ...found, isNews, words: last?.words ?? '', text };
+    const { step, form, count, period, next } = found;
+    return { step, form, count, period, next, isNews, words: last?.words ?? '', text };
   }
 }
 

@@ -1,5 +1,5 @@
 // Names what the source outside of the core uses of this folder; nothing within the core imports it.
-export { type Span, doubledMember, elementSpans, memberSpan, replaced, withId } from './jsonSpans.ts';
+export { type Span, doubledMember, elementSpans, memberCounts, memberSpan, replaced, withId } from './jsonSpans.ts';
 export {
   type McpAnswer,
   type McpId,

@@ -33,6 +33,31 @@ export function doubledMember(text: string, from = 0): string | undefined {
   return doubled;
 }
 
+/** The numbers of members of the object that the text is, and of the object that is its last member of that name. The text must be JSON. */
+export function memberCounts(text: string, inner: string): readonly [own: number, inner: number] {
+  let [count, within] = [0, 0];
+  let at = skipSpace(text, 0);
+  if (text[at] !== '{') return [0, 0];
+  for (at = skipSpace(text, at + 1); at < text.length && text[at] !== '}'; count++) {
+    const keyEnd = skipString(text, at);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const isInner = isKey(text, at, keyEnd, inner) && text[start] === '{';
+    if (isInner)
+      for (within = 0, at = skipSpace(text, start + 1); at < text.length && text[at] !== '}'; within++)
+        at = skipMember(text, at);
+    at = skipSpace(text, isInner ? at + 1 : skipValue(text, start));
+    if (text[at] === ',') at = skipSpace(text, at + 1);
+  }
+  return [count, within];
+}
+
+/** The place of the next member, or of the end. */
+function skipMember(text: string, from: number): number {
+  const start = skipSpace(text, skipSpace(text, skipString(text, from)) + 1);
+  const at = skipSpace(text, skipValue(text, start));
+  return text[at] === ',' ? skipSpace(text, at + 1) : at;
+}
+
 function eachMember(
   text: string,
   from: number,

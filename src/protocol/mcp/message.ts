@@ -12,12 +12,16 @@ export interface McpRequest {
   readonly key: string;
   readonly method: string;
   readonly params: McpParams;
+  /** The message as it was read. */
+  readonly whole?: McpParams | undefined;
 }
 
 export interface McpNotification {
   readonly kind: 'notification';
   readonly method: string;
   readonly params: McpParams;
+  /** The message as it was read. */
+  readonly whole?: McpParams | undefined;
 }
 
 export interface McpAnswer {
@@ -86,13 +90,14 @@ const noParams: McpParams = Object.freeze({});
 
 function readValue(value: unknown): McpMessage {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'foreign' };
-  const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
+  const whole = value as Record<string, unknown>;
+  const { jsonrpc, id, method, params, result, error } = whole;
   const key = idKey(id);
   if (typeof method === 'string') {
-    if (key !== undefined) return { kind: 'request', id: id as McpId, key, method, params: fieldsOf(params) };
+    if (key !== undefined) return { kind: 'request', id: id as McpId, key, method, params: fieldsOf(params), whole };
     // Some write that they have no id.
     const isNone = id === undefined || (id === null && method.startsWith('notifications/'));
-    return isNone ? { kind: 'notification', method, params: fieldsOf(params) } : { kind: 'foreign' };
+    return isNone ? { kind: 'notification', method, params: fieldsOf(params), whole } : { kind: 'foreign' };
   }
   if (method !== undefined) return { kind: 'foreign' };
   if (error !== undefined && error !== null) {

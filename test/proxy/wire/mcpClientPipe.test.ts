@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { GatheredLines } from '../../../proxy/wire/mcpClientPipe.ts';
+import { GatheredLines } from '../../../src/protocol/gatheredLines.ts';
 
 function startGathering() {
   const pieces: (string | Uint8Array)[] = [];
