@@ -1,7 +1,7 @@
 import type { FailureFacts } from '../policy/failures/failure.ts';
 import type { Deadline } from './deadlineQueue.ts';
 
-/** Work that goes on after its attempt was given up, with the deadline of its grace. Few attempts ever need one. */
+/** Work that goes on after its attempt was given up; of work that is kept, with its deadline. Few attempts ever need one. */
 export class GivenUpWork implements Deadline {
   due: number;
   heapIndex = -1;
@@ -14,11 +14,11 @@ export class GivenUpWork implements Deadline {
   readonly facts: FailureFacts;
   readonly #outlived: (now: number) => void;
 
-  /** @param outlived - told when its grace may be over. */
-  constructor(facts: FailureFacts, since: number, graceMs: number, outlived: (now: number) => void) {
+  /** @param keptMs - for how long it is kept. @param outlived - told when that is over. */
+  constructor(facts: FailureFacts, since: number, keptMs = 0, outlived: (now: number) => void = noop) {
     this.facts = facts;
     this.since = since;
-    this.due = since + graceMs;
+    this.due = since + keptMs;
     this.#outlived = outlived;
   }
 
@@ -26,3 +26,5 @@ export class GivenUpWork implements Deadline {
     this.#outlived(now);
   }
 }
+
+function noop(): void {}

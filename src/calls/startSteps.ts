@@ -15,8 +15,6 @@ import type { PathState } from './pathState.ts';
 import * as refusal from './refusal.ts';
 import type { CallTrace } from './tracing.ts';
 
-/** What a request asks for, as rules see it. */
-
 /** The beginning of a call that is not plain: its row with all that it is given, up to its first admission. */
 export class StartSteps<I, O> {
   readonly #state: PathState<I, O>;

@@ -49,6 +49,27 @@ describe('work that goes on after its attempt was given up', () => {
     expect([integration.stats.abandoned, integration.state]).toEqual([1, 'crashed']);
   });
 
+  it('[M-9] is abandoned each at the end of its own grace, by one deadline for all', async () => {
+    const { integration, clock, deadlines, attempt } = startIntegration({
+      maxInFlight: 9,
+      maxAbandoned: 9,
+      abortGraceMs: 10,
+      maxAttempts: 1,
+    });
+    for (const attemptMs of [5, 8, 8, 12]) void integration.call('slow', { attemptMs });
+    await clock.advance(12);
+    expect(deadlines.size).toBe(1);
+    attempt(1).resolve('late');
+    await clock.settle();
+    const abandoned: [at: number, count: number][] = [];
+    for (const step of [2, 1, 2, 1, 3, 1]) {
+      await clock.advance(step);
+      abandoned.push([clock.now(), integration.stats.abandoned]);
+    }
+    expect(abandoned.map(([, count]) => count)).toEqual([0, 1, 1, 2, 2, 3]);
+    expect(deadlines.size).toBe(0);
+  });
+
   it('[M-9] takes the integration back into service when what was abandoned ends, unless it is stopped', async () => {
     for (const stopped of [false, true]) {
       const { path, clock, facts, attempt } = await giveUp();

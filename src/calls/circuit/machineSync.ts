@@ -53,12 +53,11 @@ export class MachineSync {
   /** At the end of this turn, or later where nobody listens. */
   soon(): void {
     if (this.#queued || this.isLingering) return;
-    if (this.#follower.mayLinger()) {
-      this.#linger();
-      return;
+    if (this.#follower.mayLinger()) this.#linger();
+    else {
+      this.#queued = true;
+      this.#clock.nextTurn(this.#turned);
     }
-    this.#queued = true;
-    this.#clock.nextTurn(this.#turned);
   }
 
   /** The machine has changed its state: the moment of waiting is over. */
@@ -70,7 +69,9 @@ export class MachineSync {
 
   readonly #turned = (): void => {
     this.#queued = false;
-    this.#follower.flush();
+    // It may have been told since, as a call began, and be left as it is by now.
+    if (this.#follower.mayLinger()) this.soon();
+    else this.#follower.flush();
   };
 
   /** Waits with one timer for all calls of its time. */

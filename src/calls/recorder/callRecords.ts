@@ -78,6 +78,7 @@ export class CallRecords<I, O> {
 
   callRetried(call: Call<I, O>, { kind, message }: FailureFacts, delayMs: number | null): void {
     for (const counter of this.#counters(call)) counter.retried();
+    if (!this.#queue.wants('call.retried')) return;
     this.#queue.tell({ type: 'call.retried', ...this.#about(call), attempt: call.attempts, kind, message, delayMs });
   }
 
@@ -99,6 +100,7 @@ export class CallRecords<I, O> {
   }
 
   tellSucceeded(call: Call<I, O>, elapsedMs: number): void {
+    if (!this.#queue.wants('call.succeeded')) return;
     this.#queue.tell({ type: 'call.succeeded', ...this.#about(call), attempts: call.attempts, elapsedMs });
   }
 
@@ -200,9 +202,8 @@ export class CallRecords<I, O> {
     for (const counter of this.#counters(call))
       if (wasSent(failure)) counter.failed(kind);
       else counter.refused();
-    this.#queue.tell({
-      type: 'call.failed',
-      ...this.#about(call),
+    // A spread with further fields takes V8 ten times as long.
+    const fact = Object.assign({ type: 'call.failed' as const }, this.#about(call), {
       integrationType: about?.type,
       tool: toolName(this.#options, input),
       provider: about?.provider,
@@ -214,6 +215,7 @@ export class CallRecords<I, O> {
       stack: stackOf(failure.cause),
       limit: limitThatPassed(failure, settings, policy.limits),
     });
+    this.#queue.tell(fact);
     if (call.attempts > 0 && failed !== undefined)
       this.#queue.call(() => failed(input, failure, this.#about(call)), undefined);
   }
@@ -237,7 +239,8 @@ export class CallRecords<I, O> {
     this.late++;
     const now = this.#options.clock.now();
     const lateByMs = Math.round(now - (givenUp?.since ?? now));
-    this.#queue.tell({ type: 'call.late', ...this.#about(call), attempt, ok: error === undefined, lateByMs, error });
+    const ended = { attempt, ok: error === undefined, lateByMs, error };
+    this.#queue.tell(Object.assign({ type: 'call.late' as const }, this.#about(call), ended));
   }
 
   /** A failed attempt as what opens a circuit is told. */

@@ -93,6 +93,8 @@ export class FlightRecorder {
       endedAt: now,
       end,
       failure: withoutCause(facts),
+      delayMs: undefined,
+      draw: undefined,
       continuation,
     });
   }
@@ -103,12 +105,8 @@ export class FlightRecorder {
    * @param draw - of chance, for the wait.
    */
   decided({ number }: { readonly number: number }, delayMs: number | null | undefined, draw: number | undefined): void {
-    const { last } = this.#failures;
-    if (last?.row.what !== 'attempt' || last.row.call !== number) return;
-    this.#failures.last = {
-      ...last,
-      row: { ...last.row, ...(delayMs !== undefined && { delayMs }), ...(draw !== undefined && { draw }) },
-    };
+    const row = this.#failures.last?.row;
+    if (row?.what === 'attempt' && row.call === number) Object.assign(row, { delayMs, draw });
   }
 
   /** A call ended without an answer of the integration. */

@@ -20,10 +20,6 @@ export class LastRows<Row> {
     return this.#rows[(this.#next + this.#most - 1) % this.#most];
   }
 
-  set last(row: Row) {
-    this.#rows[(this.#next + this.#most - 1) % this.#most] = row;
-  }
-
   add(row: Row): void {
     this.#rows[this.#next] = row;
     this.#next = (this.#next + 1) % this.#most;

@@ -38,8 +38,5 @@ export function knownFacts(key: string, cause: unknown, find: () => FailureFacts
     known.set(key, { ...found, cause: undefined });
   }
   if (found.cause !== undefined) return found;
-  // Written out: to spread them takes longer than to look them up.
-  const { kind, reason, message, outcome, retryAfterMs, shouldRetry, status, code, breaker } = found;
-  const facts = { kind, reason, message, outcome, retryAfterMs, shouldRetry, status, code };
-  return breaker === undefined ? { ...facts, cause } : { ...facts, breaker, cause };
+  return Object.assign({}, found, { cause });
 }

@@ -8,7 +8,7 @@ import { type RateGrant, type RateLevels, type RateOrder, takeFrom } from '../..
 import { checkQuery, type EventQuery, type EventRow, matches, parseMetadata } from '../events.ts';
 import { type FlightQuery, type FlightRecords, mostFlights, policyKey } from '../flights.ts';
 import { forgetRatesMs, type RateStates } from '../rates.ts';
-import { storedEvent } from '../record.ts';
+import { type StoredEvent, storedEvent } from '../record.ts';
 import { judgeRuntimes, type RuntimeRow, type Runtimes } from '../runtimes.ts';
 import { memoryQuestions } from '../tables/questions.ts';
 import { memoryTexts } from '../tables/scopedTexts.ts';
@@ -19,6 +19,31 @@ import { MemoryBreakers } from './memoryBreakers.ts';
 
 /** Events that are kept; one more drops the oldest. */
 const maxEvents = 10_000;
+
+/** An event whose words and numbers are made what a file gives back once somebody reads them: most are never read. */
+class MemoryEvent implements EventRow {
+  readonly id: number;
+  readonly at: number;
+  readonly category: string;
+  readonly type: string;
+  #metadata: EventRow['metadata'];
+  #isRead: boolean;
+
+  constructor(id: number, at: number, { category, eventType, metadata }: StoredEvent) {
+    this.id = id;
+    this.at = at;
+    this.category = category;
+    this.type = eventType;
+    this.#isRead = !isSmall(metadata);
+    this.#metadata = this.#isRead ? parseMetadata(boundedJson(metadata)) : metadata;
+  }
+
+  get metadata(): EventRow['metadata'] {
+    if (!this.#isRead) this.#metadata = parseMetadata(boundedJson(this.#metadata));
+    this.#isRead = true;
+    return this.#metadata;
+  }
+}
 
 /** A store that lasts as long as its process. */
 export class MemoryStore implements Store {
@@ -36,7 +61,7 @@ export class MemoryStore implements Store {
   readonly runtimes = memoryRuntimes((fact) => this.record(fact));
   readonly children = memoryChildren();
   readonly alerts = new MemoryAlerts((fact) => this.record(fact));
-  readonly #events: EventRow[] = [];
+  readonly #events: MemoryEvent[] = [];
   #lastEvent = 0;
   #closed = false;
 
@@ -49,15 +74,7 @@ export class MemoryStore implements Store {
   record(fact: Told<Fact>): boolean {
     const event = this.#closed ? undefined : storedEvent(fact);
     if (event === undefined) return !this.#closed;
-    const { category, eventType: type, metadata: given } = event;
-    // Words and numbers of the store's own are made what a file gives back only once somebody reads them: most are never read.
-    let metadata = isSmall(given) ? undefined : parseMetadata(boundedJson(given));
-    this.#events.push({
-      ...{ id: ++this.#lastEvent, at: Math.round(fact.at), category, type },
-      get metadata() {
-        return (metadata ??= parseMetadata(boundedJson(given)));
-      },
-    });
+    this.#events.push(new MemoryEvent(++this.#lastEvent, Math.round(fact.at), event));
     // Shifting one by one would move all of them each time.
     if (this.#events.length >= 2 * maxEvents) this.#events.splice(0, this.#events.length - maxEvents);
     return true;
@@ -70,7 +87,8 @@ export class MemoryStore implements Store {
     const found = this.#events
       .slice(-maxEvents)
       .filter((event) => event.id > after && event.id < before && event.id >= first && matches(event, query));
-    return query.after === undefined ? found.slice(-query.limit) : found.slice(0, query.limit);
+    const read = query.after === undefined ? found.slice(-query.limit) : found.slice(0, query.limit);
+    return read.map(({ id, at, category, type, metadata }) => ({ id, at, category, type, metadata }));
   }
 
   async flush(): Promise<boolean> {
