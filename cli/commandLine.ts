@@ -1,5 +1,4 @@
 import { constants } from 'node:os';
-import { createInterface } from 'node:readline/promises';
 import { type EndedBySignal, endedBySignal, type Io } from './io.ts';
 import { ownCommand } from './ownCommand.ts';
 import { runCommandLine } from './run.ts';
@@ -64,7 +63,10 @@ export async function main(words: readonly string[]): Promise<void> {
       return outputWidth(process.stderr, process.env);
     },
     signal: controller.signal,
-    ...(process.stdin.isTTY && process.stderr.isTTY && { ask: askPerson(controller.signal) }),
+    // Stdin is made when it is looked at, which takes longer than to print the help.
+    get ask() {
+      return process.stdin.isTTY && process.stderr.isTTY ? askPerson(controller.signal) : undefined;
+    },
     leaveInterrupts: () => {
       leavesInterrupts = true;
       return () => isInterrupted;
@@ -90,6 +92,7 @@ export async function main(words: readonly string[]): Promise<void> {
 const askPerson =
   (signal: AbortSignal) =>
   async (question: string): Promise<string> => {
+    const { createInterface } = await import('node:readline/promises');
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     // It reads Ctrl-C as a key, which would end the question alone.
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));

@@ -11,6 +11,10 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/** Tells errors of ours by their names: the command line is built in two parts, each with classes of its own. */
+export const isOwnError = (error: unknown, ...names: readonly ('UsageError' | 'CommandError')[]): error is Error =>
+  error instanceof Error && names.some((name) => name === error.name);
+
 /**
  * `Unknown command "evnts"; did you mean events?`. When nothing is near, what is known, which of few words none is worth looking up, or where to
  * look.

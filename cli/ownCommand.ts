@@ -46,6 +46,8 @@ export function packageAround(path: string): { readonly directory: string; reado
   for (; dirname(directory) !== directory; directory = dirname(directory)) {
     try {
       const found = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as Record<string, unknown>;
+      // One without a name says how files beside it are read, and is no package's.
+      if (found['name'] === undefined) continue;
       return found['name'] === 'unwedge' ? { directory, version: String(found['version']) } : undefined;
     } catch {
       // None here, or one that cannot be read: the next directory up.

@@ -1,7 +1,7 @@
 import { commandIndex } from './commandIndex.ts';
 import { loadCommand } from './commands.ts';
 import { errorReport } from './errorReport.ts';
-import { UsageError } from './errors.ts';
+import { isOwnError, UsageError } from './errors.ts';
 import { type Command, flag } from './command.ts';
 import { commandHelp, overview } from './help.ts';
 import type { Io } from './io.ts';
@@ -23,7 +23,7 @@ export async function runCommandLine(words: readonly string[], io: Io): Promise<
     return 2;
   } catch (error) {
     io.stderr.write(wrapLines(`unwedge: ${told(errorReport(error), io)}`.split('\n'), io.errorColumns ?? Infinity));
-    return error instanceof UsageError ? 2 : unloadedCode(words[commandIndex(words)]);
+    return isOwnError(error, 'UsageError') ? 2 : unloadedCode(words[commandIndex(words)]);
   }
 }
 

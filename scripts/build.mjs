@@ -85,7 +85,8 @@ function writeConfigSchema(tree) {
   writeFileSync(own, readFileSync(join(root, 'package.json'), 'utf8').replaceAll('"./dist/', '"./'));
   writeFileSync(
     join(tree, 'config.schema.json'),
-    execFileSync(process.execPath, [join(tree, entry), 'config', '--schema']),
+    // As short as it can be: editors read it.
+    JSON.stringify(JSON.parse(String(execFileSync(process.execPath, [join(tree, entry), 'config', '--schema'])))),
   );
   rmSync(own);
 }

@@ -7,6 +7,7 @@ import { rolldown } from 'rolldown';
 import { minifySync } from 'rolldown/utils';
 import { billOf, packagesOf } from './bundled.mjs';
 import { planChunks } from './chunks.mjs';
+import { bundleFronts } from './fronts.mjs';
 import { withoutFacades, withRuntimeInlined } from './facades.mjs';
 import { inlinePage, pageModules } from './inlinePage.mjs';
 import { compiledAtOnce, importedParts, requiredPart, withLaterParts } from './laterParts.mjs';
@@ -41,10 +42,9 @@ const programs = {
 
 /** What is loaded at a start, and how much it matters that it is fast: an agent runs a hook at every tool call. */
 const starts = [
-  ['hook', 4, 'cli/main', 'cli/hook/hookMain'],
-  ['spinning', 4, 'cli/main', 'cli/hook/hookMain', 'cli/hook/spinningGuard'],
-  ['mcp', 4, 'cli/main', 'cli/mcp/startServerAhead'],
-  ['run', 4, 'cli/commandLine', 'cli/run/command', 'cli/run/runCommand', ownCopy, 'src/actors/process/process'],
+  ['spinning', 4, 'cli/hook/spinningGuard'],
+  ['mcp', 4, 'cli/mcp/startServerAhead'],
+  ['run', 4, 'cli/run/command', 'cli/run/runCommand', ownCopy, 'src/actors/process/process'],
   // The library, once a gateway is started; and with its first child.
   [
     'started',
@@ -68,8 +68,6 @@ const madeLater = [
 ];
 /** What is called where something has failed, and until then is passed over. */
 const whenFailed = /\/src\/policy\/failures\/[^/]*$/;
-/** What is needed before anything else is loaded, and shares no file with that. */
-const firsts = ['cli/commandIndex', 'cli/unloaded', 'cli/hook/lastTimer'];
 /** The entries of the library, by their places in `dist/`: each stands in the source where its types are. */
 const entries = Object.fromEntries(
   Object.values(manifest.exports).flatMap(({ default: file, types }) =>
@@ -83,7 +81,6 @@ const aloneWeights = { 'src/index': 4, 'proxy/boundary/index': 3, 'testing/index
 
 const input = {
   ...Object.fromEntries(Object.entries(entries).map(([place, path]) => [place, source(path)])),
-  'cli/main': source('cli/main'),
   'testing/faultyMcpProgram': source('testing/faultyMcpProgram'),
   'testing/faultyAcpProgram': source('testing/acp/faultyAcpProgram'),
   ...Object.fromEntries(Object.entries(programs).map(([name, path]) => [`parts/${name}`, source(path)])),
@@ -96,6 +93,8 @@ const input = {
  * @returns which modules stand in which file.
  */
 export async function bundlePackage(tree) {
+  const fronts = await bundleFronts((id) => isOneOf(id, packages));
+  for (const [name, path] of Object.entries(fronts.asked)) input[name] = source(path);
   const { chunks, atOnce } = await plan();
   const bundled = withoutFacades(
     await generate({
@@ -121,10 +120,18 @@ export async function bundlePackage(tree) {
   for (const { fileName, code } of output) {
     const path = join(tree, fileName);
     mkdirSync(dirname(path), { recursive: true });
-    const { code: text, errors } = minifySync(fileName, code, minified);
-    if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
-    writeFileSync(path, statementLines(leanModule(compiledAtOnce(text))));
+    writeFileSync(
+      path,
+      minify(fileName, code, (text) => leanModule(compiledAtOnce(text))),
+    );
   }
+  mkdirSync(join(tree, 'cli'));
+  writeFileSync(join(tree, 'cli', 'package.json'), '{ "type": "commonjs" }\n');
+  for (const { fileName, code } of fronts.output)
+    writeFileSync(
+      join(tree, fileName),
+      minify(fileName, code, (text) => text),
+    );
   chmodSync(join(tree, 'cli', 'main.js'), 0o755);
   writeFileSync(join(tree, 'parts', 'xstate.js'), requiredPackage('xstate', bundled) + requiredPart);
   writeFileSync(join(tree, 'parts', 'later.js'), importedParts(required));
@@ -134,6 +141,13 @@ export async function bundlePackage(tree) {
   writeLicenses(join(tree, 'parts'), built);
   writeFileSync(join(tree, 'bundled.cdx.json'), `${JSON.stringify(billOf(built, manifest))}\n`);
   return output.map(({ fileName, moduleIds }) => ({ fileName, moduleIds }));
+}
+
+function minify(fileName, code, lean) {
+  const own = fileName.startsWith('cli/') ? { module: false, mangle: { ...minified.mangle, toplevel: true } } : {};
+  const { code: text, errors } = minifySync(fileName, code, { ...minified, ...own });
+  if (errors.length > 0) throw new Error(`${fileName}: ${errors[0].message}`);
+  return statementLines(lean(text));
 }
 
 /** Which file each module is to be in that is loaded at a start. */
@@ -156,7 +170,7 @@ async function plan() {
   const alone = (names) =>
     new Set(starts.filter(([name]) => names.includes(name)).flatMap(([, , ...paths]) => [...loadedBy(paths)]));
   const others = new Set([
-    ...alone(['hook', 'spinning', 'mcp', 'guard']),
+    ...alone(['spinning', 'mcp', 'guard']),
     ...Object.keys(aloneWeights).flatMap((path) => (path === 'src/index' ? [] : [...loadedBy([path])])),
   ]);
   const isLater = new Set(
@@ -197,7 +211,6 @@ async function plan() {
   for (const [file, name] of apart) planned.set(file, name);
   // Entries stay where they are asked for, and the parts of a start are loaded one by one: a broken one is not to break the others.
   for (const id of Object.values(input)) planned.delete(files.get(id));
-  for (const path of firsts) planned.set(files.get(source(path)) ?? missing(path), 'first');
   const [store, drivers] = ['src/store/openStore', 'reader/describeDriver'].map((path) => loadedBy([path]));
   const isStore = (file) => store.has(file) && !drivers.has(file);
   for (const [file, name] of planned) {

@@ -22,7 +22,7 @@ import {
 } from '../../src/actors/process/face.ts';
 import type { FailureFacts } from '../../src/policy/failures/face.ts';
 import { type Background, readBackground } from '../../src/protocol/face.ts';
-import { systemClock } from '../../src/runtime/face.ts';
+import { lightClock } from '../../src/runtime/face.ts';
 import type { HostInput } from './hostInput.ts';
 import { ageMs, noteLastWords } from './lastTimer.ts';
 
@@ -35,6 +35,8 @@ const quietMs = 100;
 const unseenMs = 1000;
 /** SIGKILL shows at once, or not for a long time. */
 const killMs = 300;
+/** Time in ms after which its limit is found out; no host waits for less. */
+const armedAfterMs = 20;
 /** A hook that runs longer than most gets a guard, which would take longer to start than they run; in ms. */
 const guardedAfterMs = 250;
 
@@ -67,6 +69,8 @@ export interface HookRun {
   readonly stderr: Buffer;
   /** True where the end of its output was given up, as a process that it left behind held it. @defaultValue false */
   readonly isCut?: boolean | undefined;
+  /** True where nothing of it was passed on yet. @defaultValue false */
+  readonly isQuiet?: boolean | undefined;
 }
 
 /** Returns the time in ms that a hook may take to end on SIGTERM. */
@@ -80,7 +84,7 @@ function graceMs(limitMs: number): number {
  * unless that was to be kept.
  */
 export async function runHookChild(options: HookChildOptions): Promise<HookRun> {
-  const mark = nextMark(systemClock);
+  const mark = nextMark(lightClock);
   const env = { ...process.env, [markName]: markVariable(mark) };
   const started = startMarked({ ...options, env }, limitFor(mark), ({ command, args }) =>
     spawn(command, args, { detached: true, stdio: 'pipe', env, windowsHide: true }),
@@ -133,13 +137,18 @@ class HookChild {
     this.#hearSignals();
     if (child.stdin !== null) this.#options.input.passTo(child.stdin);
     void this.#options.input.ended.then(() => {
+      // Before that it is on its way anyway.
+      if (this.#limit === undefined) return;
       this.#arm();
       this.#options.started?.();
     });
     this.#holdOutput();
-    this.#arm();
     noteLastWords({ kill: () => this.#killNow(pid) });
-    this.#options.started?.();
+    // Most are over before, and what their host's settings say is not read.
+    const armed = setTimeout(() => {
+      this.#arm();
+      this.#options.started?.();
+    }, armedAfterMs);
 
     const guard = createChildGuard(undefined);
     const guarded = setTimeout(() => {
@@ -147,7 +156,7 @@ class HookChild {
       guard.watch(pid);
     }, guardedAfterMs);
     let end = await Promise.race([exited, stopped]);
-    clearTimeout(guarded);
+    for (const timer of [armed, guarded]) clearTimeout(timer);
     let isCut = false;
     if (this.#exited) {
       // Within the limit, too: what it left behind may write without end.
@@ -167,6 +176,7 @@ class HookChild {
       stderr: Buffer.concat(this.#held.stderr),
       // A hook that was to be kept in the background may hold anything.
       isCut: isCut && !this.#options.keepBackground && this.#background === undefined,
+      isQuiet: this.#background === undefined,
     };
   }
 
@@ -225,7 +235,7 @@ class HookChild {
     const limitMs = this.#limitMs;
     const fire = (): void => {
       // Output already in the pipes is read before the judgement: the loop may have been blocked.
-      void polled(systemClock).then(() => this.#stop({ how: 'timeout', limitMs }));
+      void polled(lightClock).then(() => this.#stop({ how: 'timeout', limitMs }));
     };
     this.#limit = systemTimeout(fire, Math.max(0, limitMs - ageMs()));
   }
@@ -233,7 +243,7 @@ class HookChild {
   #drain(closed: Promise<void>): Promise<OutputEnd> {
     const atExit = this.#bytes;
     return endOfOutput({
-      clock: systemClock,
+      clock: lightClock,
       ended: closed,
       bytes: () => this.#bytes - atExit,
       isHeld: async () => (await descendants(this.#pid)).length > 0 || isMarkSeen(this.#mark),
@@ -261,7 +271,7 @@ class HookChild {
 
   async #terminate(pid: number, exited: Promise<unknown>): Promise<void> {
     const grace = graceMs(this.#limitMs);
-    const gone = terminateTree(pid, { graceMs: grace, clock: systemClock, exited }).then(() => killMarked(this.#mark));
+    const gone = terminateTree(pid, { graceMs: grace, clock: lightClock, exited }).then(() => killMarked(this.#mark));
     const late = new Promise<void>((resolve) => void setTimeout(resolve, grace + killMs));
     await Promise.race([gone, late]);
     if (!this.#exited) killTreeNow(pid);

@@ -1,11 +1,11 @@
 import { polled, shortageText } from '../../src/actors/process/face.ts';
-import { leaseOwner, systemClock } from '../../src/runtime/face.ts';
+import { leaseOwner, lightClock } from '../../src/runtime/face.ts';
 import { type Logger, formatDuration } from '../../src/policy/text/face.ts';
 import type { Facts } from '../../src/policy/facts/face.ts';
 import type { HookInput } from './hostInput.ts';
 import type { Store } from '../../src/store/face.ts';
 import { hookMarker } from './hookMarker.ts';
-import { admitRun, countAnswer, countFailure, type HookAdmission, hookSecrets, record } from './hookTally.ts';
+import type { HookAdmission } from './hookTally.ts';
 import type { HookFailure } from './hookOutcome.ts';
 
 interface HookCircuitOptions {
@@ -17,6 +17,9 @@ interface HookCircuitOptions {
   /** @defaultValue that of this file */
   readonly open?: typeof openHookStore;
 }
+
+/** Loaded where there is something to read or to write: a sound hook is told from the marker alone. */
+const tally = () => import('./hookTally.ts');
 
 /**
  * The circuit of a hook, shared through the store by all processes that run it. Nothing here throws, or takes long.
@@ -58,7 +61,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
         resolve(undefined);
       };
       // Its answer may be there already: opening it holds the event loop.
-      setTimeout(() => void polled(systemClock).then(giveUp), limitMs);
+      setTimeout(() => void polled(lightClock).then(giveUp), limitMs);
     });
     return Promise.race([done, late]);
   }
@@ -70,13 +73,13 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
     /** @param leaseMs - gives how long the run may take, for others to wait if it is a probe; asked for only where the hook has failed. */
     async admit(leaseMs: () => number): Promise<HookAdmission> {
       if (!isKept || !marker.isThere()) return { admitted: true };
-      return (await use((store) => admitRun(store, run, leaseMs()))) ?? { admitted: true };
+      return (await use(async (store) => (await tally()).admitRun(store, run, leaseMs()))) ?? { admitted: true };
     },
     /** The hook proved life. */
     async answered(admission: HookAdmission): Promise<void> {
       if (!isKept || !marker.isThere()) return;
       marker.remove();
-      const isClean = await use((store) => countAnswer(store, run, probeOf(admission)));
+      const isClean = await use(async (store) => (await tally()).countAnswer(store, run, probeOf(admission)));
       if (isClean !== true) marker.leave();
     },
     /** The run says nothing about the hook. */
@@ -96,6 +99,7 @@ export function createHookCircuit({ name, database, budgetMs, open = openHookSto
       let isClean = !(isAlive && marker.isThere());
       if (!isClean) marker.remove();
       await use(async (store) => {
+        const { countAnswer, countFailure, record } = await tally();
         record(store, { type: 'hook.failed', hook: name, event, action, session, error: failure.message });
         if (failure.counts) await countFailure(store, run, failure, probeOf(admission));
         else if (isAlive) isClean = countAnswer(store, run, probeOf(admission));
@@ -115,9 +119,9 @@ function probeOf(admission: HookAdmission) {
 
 /** Opens the database of a hook; `note` hears what is wrong with it. */
 export async function openHookStore(path: string, note: (message: string) => void): Promise<Store> {
-  const { openStore } = await import('../../src/store/openStore.ts');
+  const [{ openStore }, { hookSecrets }] = await Promise.all([import('../../src/store/openStore.ts'), tally()]);
   const logger: Logger = { debug: ignore, info: ignore, warn: note, error: note };
-  return openStore({ path, clock: systemClock, facts: nobody, logger, secrets: hookSecrets });
+  return openStore({ path, clock: lightClock, facts: nobody, logger, secrets: hookSecrets });
 }
 
 async function withStore<T>(open: () => Promise<Store>, work: (store: Store) => T | Promise<T>): Promise<T> {

@@ -4,7 +4,8 @@ import { formatDuration } from '../../src/policy/text/face.ts';
 import { blockExitCode, hookHostMs, hookLimitMs } from '../../src/protocol/face.ts';
 import type { SpinningChoice } from '../../src/policy/spinning/face.ts';
 import type { HookInput } from './hostInput.ts';
-import { systemClock } from '../../src/runtime/face.ts';
+import { lightClock } from '../../src/runtime/face.ts';
+import { KnownSecrets, createTextRedactor } from '../../src/redaction/face.ts';
 import { storePath } from '../../src/store/face.ts';
 import { UsageError } from '../errors.ts';
 import { sanitize } from '../sanitize.ts';
@@ -123,7 +124,7 @@ async function runHook(args: HookArgs): Promise<number> {
     return passOn({ is: 'answered', exitCode: failure.exitCode });
   const trouble = await circuit.failed(failure, about, admission);
   const text = trouble === undefined ? failure.message : `${failure.message} (not recorded: ${trouble})`;
-  await write('stderr', line(args.name, await withoutSecrets(text), exitCode));
+  await write('stderr', line(args.name, withoutSecrets(text), exitCode));
   return exitCode;
 
   /** Output of the hook, or the answer of people where it says `ask`: declined while the host still waits. */
@@ -144,10 +145,11 @@ async function runHook(args: HookArgs): Promise<number> {
     stdout = run.stdout,
   ): Promise<number> {
     // The host waits for what the hook says as long as for the hook: half an answer would be another one.
-    const leftMs = limits.run(input.said?.event) - performance.now();
-    const limitMs = Math.max(flushMs, leftMs);
-    const streams = [writeOut(process.stdout, stdout, limitMs), writeOut(process.stderr, run.stderr, limitMs)];
-    const [isHeard, mayComplain] = await Promise.all(streams);
+    const limitMs = (): number => Math.max(flushMs, limits.run(input.said?.event) - lightClock.now());
+    // A stream that nothing is to be written to is not so much as made, unless the hook went on in the background and wrote to it.
+    const written = async (name: 'stdout' | 'stderr', data: Buffer): Promise<boolean> =>
+      (run.isQuiet && data.length === 0) || writeOut(process[name], data, limitMs());
+    const [isHeard, mayComplain] = await Promise.all([written('stdout', stdout), written('stderr', run.stderr)]);
     await circuit[is](admission);
     if (isHeard && mayComplain) return code;
     const lateCode = code || failureExitCode(args.onFailure, input.said?.event);
@@ -177,15 +179,13 @@ async function runGuard(args: HookArgs, spinning: SpinningChoice): Promise<numbe
 async function saidSoon(input: HostInput, limitMs = inputMs): Promise<HookInput | undefined> {
   input.drop();
   // A machine that is busy is no host that says nothing: only time counts in which this process listened.
-  await inTime(input.ended, { clock: systemClock, limitMs, running: true });
-  await polled(systemClock);
+  await inTime(input.ended, { clock: lightClock, limitMs, running: true });
+  await polled(lightClock);
   return input.said;
 }
 
-/** The message may quote the hook. What redacts is loaded for a failure alone. */
-async function withoutSecrets(text: string): Promise<string> {
-  const { KnownSecrets } = await import('../../src/redaction/knownSecrets.ts');
-  const { createTextRedactor } = await import('../../src/redaction/secrets.ts');
+/** The message may quote the hook. What redacts is not loaded for it: a process that is short of files could not say what is wrong. */
+function withoutSecrets(text: string): string {
   return createTextRedactor(new KnownSecrets(process.env)).text(text);
 }
 
@@ -239,7 +239,7 @@ export function writeOut(
   stream: HookStream,
   data: string | Uint8Array,
   limitMs: number,
-  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'> = systemClock,
+  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'> = lightClock,
 ): Promise<boolean> {
   // Output from before, while the hook went on in the background, may still wait.
   if (data.length === 0 && stream.writableLength === 0) return Promise.resolve(true);

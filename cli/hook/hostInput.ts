@@ -1,4 +1,6 @@
-import type { Writable } from 'node:stream';
+import { fstatSync, statSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { Readable, type Writable } from 'node:stream';
 import { parsedJson } from '../../src/policy/text/face.ts';
 
 /** Bytes of the input that are kept to be read; all of it is passed on, however long. */
@@ -8,7 +10,7 @@ const maxKeptBytes = 8 * 1024 * 1024;
 export type HostInput = ReturnType<typeof readHostInput>;
 
 /** Reads nothing before somebody takes it: what came while the circuit was asked would be lost. */
-export function readHostInput(host: NodeJS.ReadStream = process.stdin) {
+export function readHostInput(host: Readable = hostStream()) {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let said: HookInput | undefined;
@@ -42,6 +44,17 @@ export function readHostInput(host: NodeJS.ReadStream = process.stdin) {
     /** Reads on without a child, so that the host is never kept waiting. */
     drop: () => void host.resume(),
   };
+}
+
+/** Stdin; where nothing can come of it, without what Node loads to read a file, by threads that look like processes that the hook has started. */
+function hostStream(): Readable {
+  try {
+    const stdin = fstatSync(0);
+    if (stdin.isCharacterDevice() && stdin.rdev === statSync(devNull).rdev) return Readable.from([]);
+  } catch {
+    // It is closed, which Node has its own way with.
+  }
+  return process.stdin;
 }
 
 /** Parts that a wrapper of a hook understands of the JSON its host writes to it. */

@@ -1,4 +1,5 @@
-import { readFileSync, writeSync } from 'node:fs';
+import { readdirSync, readFile, readFileSync, writeSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 // Loaded before everything else of `unwedge hook`, and loads nothing: what takes its time to load is what it watches.
 
@@ -32,13 +33,22 @@ let limitMs: number | undefined;
  * Has this process end by itself before its host gives up on it, whatever it is at: a host that was faster takes the guard for one that had
  * nothing against it. The first timer is by what the words say; {@link armLastTimer} sets it by what is found out later.
  * @param words - those after `unwedge hook`.
+ * @returns what is to be waited for before anything is loaded: while Node reads what it requires, no timer fires.
  */
-export function watchHostLimit(words: readonly string[]): void {
-  if (!asksToBlock(words)) return;
+export function watchHostLimit(words: readonly string[]): Promise<unknown> | undefined {
+  if (!asksToBlock(words)) return undefined;
   const hostMs = hostTimeoutIn(words);
-  if (hostMs === undefined) return;
+  if (hostMs === undefined) return undefined;
   armLastTimer(hostMs);
   endUnlessTimeFor(loadingCpuMs);
+  return readAhead();
+}
+
+/** Has the system read the files of this program, however long its disk takes. Never rejects: a file that cannot be read is told of where it is loaded. */
+function readAhead(): Promise<unknown> {
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  const paths = readdirSync(folder).map((name) => `${folder}${name}`);
+  return Promise.all(paths.map((path) => new Promise<void>((resolve) => readFile(path, () => resolve()))));
 }
 
 /** @param hostMs - how long the host waits since it has started this process, in ms. */

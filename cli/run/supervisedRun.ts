@@ -10,7 +10,7 @@ import {
 } from '../../src/integrations/subprocess/face.ts';
 import { type AttemptContext, CallableIntegration } from '../../src/calls/face.ts';
 import type { BreakerCause } from '../../src/policy/records/face.ts';
-import { Registry, checkGatewayOptions, loopClock, superviseIntegration } from '../../src/runtime/face.ts';
+import { Registry, checkGatewayOptions, lightClock, superviseIntegration } from '../../src/runtime/face.ts';
 import { type ProcessExit, type SubprocessInput, timeoutText } from '../../src/machines/face.ts';
 import type { Clock } from '../../src/policy/face.ts';
 import type { Fact, FactOf, Told } from '../../src/policy/facts/face.ts';
@@ -28,9 +28,6 @@ import { circuitTrace, HeldLog, RunStore } from './runStore.ts';
 const graceMs = 5000;
 /** Time in ms that the store may be waited for while another process writes. */
 const lockWaitMs = 1000;
-
-/** Also monotonic: `performance` is loaded when it is first used, which takes longer than the rest of a short run's reckoning. */
-const lightClock = loopClock(() => process.uptime() * 1000);
 
 /** Surroundings of a run. */
 interface RunSurroundings {

@@ -17,5 +17,5 @@ export type { StartOptions } from './runtimeLife.ts';
 export { seeRuns } from './seeRuns.ts';
 export { type CheckedGatewayOptions, type GatewayOptions, checkGatewayOptions } from './runtimeOptions.ts';
 export { superviseIntegration } from './superviseIntegration.ts';
-export { loopClock, systemClock } from './systemClock.ts';
+export { lightClock, systemClock } from './systemClock.ts';
 export { ToolDefinitions } from './toolDefinitions.ts';

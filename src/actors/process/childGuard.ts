@@ -117,6 +117,6 @@ function sayOnce(why: string): void {
 }
 
 /** Beside the bundle that holds this, or where the bundles are when this is run from its source. */
-const programs = ['./childGuardProgram.js', '../../../dist/parts/childGuardProgram.js'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
+const programs = ['./', '../parts/', '../../../dist/parts/'].map((folder) =>
+  fileURLToPath(new URL(`${folder}childGuardProgram.js`, import.meta.url)),
 );

@@ -10,7 +10,7 @@ const watcher = fileURLToPath(new URL('../../fixtures/watchLoading.mjs', import.
 function held(words: readonly string[]) {
   const home = temporaryDirectory();
   return execa(process.execPath, ['--import', watcher, main, 'hook', ...words, '--', 'true'], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, LOADING_HOLDS: '/parts/hook-' },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, LOADING_HOLDS: '/cli/hookMain' },
     extendEnv: false,
     reject: false,
     input: '{}',
