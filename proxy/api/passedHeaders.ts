@@ -38,7 +38,8 @@ export function requestHeaders(
 ): string[] {
   const dropped = droppedOf(headers);
   const passed = ['Host', host];
-  for (const [name, value] of pairs(raw)) {
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = '', value = ''] = [raw[at], raw[at + 1]];
     const lower = name.toLowerCase();
     if (lower === 'host' || dropped.has(lower) || lower in trace) continue;
     if (lower === 'accept-encoding' && isRead) continue;
@@ -58,10 +59,13 @@ export function requestHeaders(
  * @param isRead - whether its end is decided here: then its length is not known before.
  */
 export function answerHeaders(raw: RawHeaders, headers: IncomingHttpHeaders, isRead: boolean): string[] {
-  const dropped = new Set(droppedOf(headers));
-  if (isRead) dropped.add('content-length');
+  const dropped = droppedOf(headers);
   const passed: string[] = [];
-  for (const [name, value] of pairs(raw)) if (!dropped.has(name.toLowerCase())) passed.push(name, value);
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [name = '', value = ''] = [raw[at], raw[at + 1]];
+    const lower = name.toLowerCase();
+    if (!dropped.has(lower) && !(isRead && lower === 'content-length')) passed.push(name, value);
+  }
   return passed;
 }
 
@@ -105,7 +109,9 @@ export function requestUrl(url: string, key: string | undefined): string {
 
 /** Returns the credentials that a client shows to the upstream; empty when it shows nothing. */
 export function credentialOf(headers: IncomingHttpHeaders): string {
-  return [...credentialNames].map((name) => String(headers[name] ?? '')).join('\n');
+  let shown = '';
+  for (const name of credentialNames) shown += `${String(headers[name] ?? '')}\n`;
+  return shown.slice(0, -1);
 }
 
 function replaced(name: string, key: string): string {
@@ -116,8 +122,4 @@ function droppedOf({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
   if (connection === undefined || /^(?:keep-alive|close)$/i.test(connection)) return ofOneConnection;
   // It names further ones.
   return new Set([...ofOneConnection, ...connection.split(',').map((name) => name.trim().toLowerCase())]);
-}
-
-function* pairs(raw: RawHeaders): Generator<readonly [string, string]> {
-  for (let at = 0; at + 1 < raw.length; at += 2) yield [raw[at] ?? '', raw[at + 1] ?? ''];
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   Agent,
   type ClientRequest,
@@ -195,5 +195,5 @@ export function joinPath(base: string, url: string): string {
 
 /** Tells keys apart and says nothing of them. */
 function shortHash(credential: string): string {
-  return createHash('sha256').update('unwedge:').update(credential).digest('hex').slice(0, 6);
+  return hash('sha256', `unwedge:${credential}`, 'hex').slice(0, 6);
 }

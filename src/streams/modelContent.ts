@@ -29,7 +29,8 @@ const deepest = 6;
 export function isModelContent(name: string | undefined, data: string): boolean {
   const known = name ?? /"type"\s*:\s*"([\w.]+)"/.exec(data.slice(0, headLength))?.[1];
   if (known !== undefined && signs.has(known)) return false;
-  if (data.length > longestEmpty) return true;
+  // The end of a chat completion is no JSON, and what is none takes long to find out.
+  if (data.length > longestEmpty || data.trim() === '[DONE]') return true;
   const body = parsedJson(data);
   if (typeof body !== 'object' || body === null) return data.trim() !== '';
   return ofEvent(known, body) ?? ofChunk(body) ?? true;

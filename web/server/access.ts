@@ -47,14 +47,20 @@ function shapeRefusal({ method = 'GET', url = '/', rawHeaders = [] }: Asked): Re
   }
   if (/^\/[/\\]/.test(url))
     return { status: '400 Bad Request', reason: 'The path begins with two slashes; one of them is too many.' };
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host');
-  if (hosts.length > 1) return { status: '400 Bad Request', reason: 'The request has more than one header Host.' };
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at])) hosts++;
+  if (hosts > 1) return { status: '400 Bad Request', reason: 'The request has more than one header Host.' };
   return undefined;
 }
+
+const isHost = (name = ''): boolean => name.length === 4 && name.toLowerCase() === 'host';
 
 function siteRefusal({ method = 'GET', headers }: Asked, rules: AccessRules): Refusal | undefined {
   const { port, token, isLinked, anyHost = false } = rules;
   const { host, origin } = headers;
+  const site = headers['sec-fetch-site'];
+  // As programs ask.
+  if (host === `127.0.0.1:${port}` && origin === undefined && site === undefined) return undefined;
   const own = ['127.0.0.1', 'localhost'].flatMap((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])]);
   const hosts = anyHost && host !== undefined ? [host.toLowerCase()] : own;
   const status = '403 Forbidden';
@@ -66,7 +72,6 @@ function siteRefusal({ method = 'GET', headers }: Asked, rules: AccessRules): Re
   if (origin !== undefined && !hosts.some((each) => isOrigin(origin.toLowerCase(), each, anyHost)))
     return { status, reason: 'The request comes from a page of another site (by its header Origin).' };
   // Browsers send no origin with what a page loads by GET, such as pictures.
-  const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
   const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
   if (method === 'GET' && isLink && (isLinked ?? token?.in === 'query')) return undefined;

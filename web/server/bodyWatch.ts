@@ -26,6 +26,19 @@ export function watchBody(
   gaveUp: () => void,
 ): void {
   if (!announcesBody(request)) return;
+  // Nearly every body has come with its head.
+  setImmediate(() => {
+    if (!request.complete) watchRest(request, response, limits, clock, gaveUp);
+  });
+}
+
+function watchRest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: BodyLimits,
+  clock: Clock,
+  gaveUp: () => void,
+): void {
   const { socket } = request;
   const tickMs = limits.silenceMs / 4;
   const begunAt = clock.now();

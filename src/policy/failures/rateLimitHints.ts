@@ -4,6 +4,9 @@ import type { RateLimitHint, RateLimitHints } from '../rateLimit.ts';
 /** Longest reset that is believed: 31 days, in ms. */
 const longestResetMs = 31 * 24 * 3_600_000;
 
+/** Names that all headers of limits have a part of. */
+const told = /ratelimit/i;
+
 /** Headers of this length and more are not read. */
 const longestHeader = 1000;
 
@@ -18,6 +21,7 @@ const longestHeader = 1000;
  * if (requests?.remaining === 0) console.log(`full again in ${requests.resetMs} ms`);
  */
 export function rateLimitHints(headers: HeaderSource, wallNow: number): RateLimitHints {
+  if (typeof headers.get !== 'function' && !Object.keys(headers).some((name) => told.test(name))) return {};
   const read = (name: string): string | undefined => {
     const value = header(headers, name);
     return value === undefined || value === '' || value.length >= longestHeader ? undefined : value;
