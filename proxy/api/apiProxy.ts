@@ -119,9 +119,12 @@ export class ApiProxy {
     const whole = body.kind === 'whole' ? body.bytes : undefined;
     const keys = route.dialect === undefined ? [] : repeatKeys(url, headers, credential, whole);
     const releaseBody = (): void => this.#bodies.release(body);
+    const isGemini = route.dialect === 'gemini';
+    const { model, streams, choices } = askedModel(body);
     const asked: Asked = {
-      ...askedModel(body),
-      ...(route.dialect === 'gemini' && { streams: true, model: modelOf(url) }),
+      model: isGemini ? modelOf(url) : model,
+      streams: isGemini || streams,
+      choices,
       request,
       response,
       body,

@@ -41,10 +41,9 @@ export class CallScan {
   }
 
   /** The data of an event without a name. */
-  data(bytes: Buffer): void {
-    if (this.#dialect === 'gemini')
-      this.#hasWhole ||= bytes.includes('"functionCall"') && !isPart.test(bytes.toString('latin1'));
-    else if (this.#kept < mostKept && bytes.includes('"tool_calls"')) this.#chat(bytes.toString('utf8'));
+  data(text: string): void {
+    if (this.#dialect === 'gemini') this.#hasWhole ||= text.includes('"functionCall"') && !isPart.test(text);
+    else if (this.#kept < mostKept && text.includes('"tool_calls"')) this.#chat(text);
   }
 
   #chat(text: string): void {

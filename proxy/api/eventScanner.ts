@@ -196,15 +196,14 @@ export class EventScanner {
     } else if (first === letterD && bytes[start + 4] === 0x3a) {
       this.#hasData = true;
       const data = bytes.toString('utf8', start + 5, Math.min(end, start + mostRead));
+      const whole = end <= start + mostRead ? data : bytes.toString('utf8', start + 5, end);
+      this.#dataHead ??= data.slice(0, lineHead);
       const words = wordsIn(this.#name, data);
       this.repeats ??= this.#text.push(words);
       // All of it is read only where it has no words.
       this.#says ||= words !== '' || isModelContent(this.#name, data);
-      if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(bytes, start + 5, end);
-      else {
-        this.#dataHead ??= bytes.toString('latin1', start + 5, Math.min(end, start + lineHead));
-        if (this.#eventName === 'message_delta') this.#finish(bytes.subarray(start, end));
-      }
+      if (this.#dialect === 'chat' || this.#dialect === 'gemini') this.#plainData(whole);
+      else if (this.#eventName === 'message_delta') this.#finish(whole);
       if (!this.hasFailed && this.errorData.length < mostKept && this.#meaning() === 'error')
         this.errorData += `${bytes.toString('utf8', start + 5, Math.min(end, start + mostKept))}\n`;
     } else if (this.#dialect === 'gemini' && (first === brace || this.hasFailed)) {
@@ -215,18 +214,16 @@ export class EventScanner {
   }
 
   /** Takes the data of events without names. */
-  #plainData(bytes: Buffer, start: number, end: number): void {
-    this.#dataHead ??= bytes.toString('latin1', start, Math.min(end, start + lineHead)).trimStart();
-    const data = bytes.subarray(start, end);
+  #plainData(data: string): void {
     // A key of the JSON: within a text its quotes would be escaped.
     this.#isError ||= data.includes('"error":{') || data.includes('"error": {');
-    if (this.isFinished) this.#wentOn ||= goesOn.test(data.toString('latin1'));
+    if (this.isFinished) this.#wentOn ||= goesOn.test(data);
     if (data.includes('"finish')) this.#finish(data);
     this.#calls.data(data);
   }
 
-  #finish(data: Buffer): void {
-    if (finishes[this.#dialect]?.test(data.toString('latin1')) === true) this.#unfinished--;
+  #finish(data: string): void {
+    if (finishes[this.#dialect]?.test(data) === true) this.#unfinished--;
   }
 
   #event(): void {
@@ -250,7 +247,7 @@ export class EventScanner {
   #meaning(): EventMeaning {
     const head = this.#dataHead ?? '';
     if (this.#dialect === 'chat' || this.#dialect === 'gemini') {
-      if (head.startsWith('[DONE]')) return 'last';
+      if (/^\s*\[DONE\]/.test(head)) return 'last';
       return this.#isError || errorHead.test(head) ? 'error' : 'content';
     }
     if (this.#name === undefined && errorHead.test(head)) return 'error';

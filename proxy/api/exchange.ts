@@ -72,7 +72,8 @@ export class Exchange implements StreamReader<unknown>, ForwardedRequest {
     const leftMs = Math.max(1, this.#budgetMs - this.#elapsedMs);
     this.settings = new ExchangeSettings(this, bucket.path.policy, limits, {
       streams: asked.streams,
-      ...asked.route,
+      effect: asked.route.effect,
+      label: asked.route.label,
       leftMs,
     });
   }

@@ -51,10 +51,13 @@ function watchRest(
     stop();
     socket.off('close', stop);
   });
-  response.once('finish', () => {
+  if (response.writableFinished) answered();
+  else response.once('finish', answered);
+
+  function answered(): void {
     stop();
     if (!request.complete && !socket.destroyed) timer = clock.setTimeout(() => socket.destroy(), restMs);
-  });
+  }
 
   function look(): void {
     if (request.complete || socket.destroyed) return;
