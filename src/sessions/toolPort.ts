@@ -80,6 +80,14 @@ export function createToolPort(
   { retry, chosen, patterns }: ToolCallRetry,
   clock: Pick<Clock, 'now' | 'stalls'>,
 ) {
+  const retries = new WeakMap<RetryPolicy, RetryPolicy>();
+  /** Once for each integration: calls of one policy are known by that. */
+  function retryOf(integration: RetryPolicy): RetryPolicy {
+    const known = retries.get(integration) ?? tighter(retry, chosen, integration);
+    retries.set(integration, known);
+    return known;
+  }
+
   return {
     /**
      * Starts one supervised call; `settled` is told its one outcome and the attempts made, maybe before this returns.
@@ -98,9 +106,13 @@ export function createToolPort(
       }
       const own = target.tools.get(tool);
       const reconcile = options.stream === undefined ? own?.reconciler : undefined;
+      const { idleMs, attemptMs, overallMs } = limitsOf(target.path.policy.limits, own, options);
+      // Field by field: behind a spread V8 moves the object with each field that is added.
       const settings: CallSettings<unknown, unknown> = {
-        ...limitsOf(target.path.policy.limits, own, options),
-        retry: tighter(retry, chosen, target.path.policy.retry),
+        idleMs,
+        attemptMs,
+        overallMs,
+        retry: retryOf(target.path.policy.retry),
         effect: effectUnder(reconcile, options.effect ?? own?.effect ?? target.effectOf?.(input) ?? target.effect),
         learnedEffect: own?.learnedEffect,
         reconcile,
@@ -171,7 +183,7 @@ export function createToolPort(
       const { limits } = target.path.policy;
       const settings: CallSettings<unknown, unknown> = {
         ...toolLimits(limits, own),
-        retry: tighter(retry, chosen, target.path.policy.retry),
+        retry: retryOf(target.path.policy.retry),
         effect: effectUnder(reconcile, lost.effect),
         reconcile,
         label: tool,

@@ -246,6 +246,8 @@ export class TurnCalls {
     call.expire = () => this.#watchdogFired(call, limitMs);
     watch.progressed(now);
     deadlines.set(call);
+    const settledBy =
+      stream === undefined && ledger !== undefined ? tools.ruleOf(integration, tool, input, session) : undefined;
     const settings: ToolCallSettings = {
       session,
       call: id,
@@ -265,24 +267,33 @@ export class TurnCalls {
       },
       spent: (costs) => this.#scope.budget?.spend(costs, turn),
       stream,
+      idempotencyKey: settledBy?.idempotencyKey,
+      reconcileLog: settledBy && ledger && reconcileLog(ledger, id, clock),
     };
     if (ledger === undefined) {
       if (!this.#refused(call)) this.#dispatch(call, input, settings);
       return;
     }
-    const settledBy = stream === undefined ? tools.ruleOf(integration, tool, input, session) : undefined;
     call.rule = settledBy?.rule;
     const isOnce = settledBy !== undefined || (options.once === true && mayDoMore(effect));
     const earlier = isOnce ? this.#earlier?.take(integration, tool, input, call.joins) : undefined;
-    const once = { message: isOnce ? first.number : undefined, ...settledBy };
-    const row = { call: id, turn, integration, tool, input, effect, seq, at, deadlineAt: at + limitMs, ...once };
-    const written = ledger.open(row);
-    const { idempotencyKey } = settledBy ?? {};
-    const more = settledBy && { idempotencyKey, reconcileLog: reconcileLog(ledger, id, clock) };
+    const written = ledger.open({
+      call: id,
+      turn,
+      integration,
+      tool,
+      input,
+      effect,
+      seq,
+      at,
+      deadlineAt: at + limitMs,
+      rule: settledBy?.rule,
+      idempotencyKey: settledBy?.idempotencyKey,
+      message: isOnce ? first.number : undefined,
+    });
     // In one commit with its answer: a kill between the two would leave a call of which it were asked what became of it, though it was never made.
     if (earlier !== undefined) this.#answer(call, earlier);
-    else if (!this.#refused(call))
-      void written.then((kept) => this.#written(call, kept, input, { ...settings, ...more }));
+    else if (!this.#refused(call)) void written.then((kept) => this.#written(call, kept, input, settings));
   }
 
   /** Answers a call that is not made, as it repeats without progress. */
@@ -411,13 +422,12 @@ export class TurnCalls {
     failure: Failure | undefined,
     endedAt: number,
   ): void {
-    this.#ended.push({
-      ...{ call: id, integration, tool, startedAt, endedAt, ok: result.status === 'ok' },
-      ...('synthetic' in result && { synthetic: true }),
-      ...(failure !== undefined && { failure: { kind: failure.kind, message: failure.message } }),
-      attempts: failure?.attempts ?? result.retries + 1,
-      steps: pending?.steps() ?? [],
-    });
+    const ok = result.status === 'ok';
+    const attempts = failure?.attempts ?? result.retries + 1;
+    const ended = { call: id, integration, tool, startedAt, endedAt, ok, attempts, steps: pending?.steps() ?? [] };
+    const failed = failure && { failure: { kind: failure.kind, message: failure.message } };
+    const synthetic = 'synthetic' in result && ({ synthetic: true } as const);
+    this.#ended.push(ok ? ended : { ...ended, ...synthetic, ...failed });
     if (this.#ended.length > mostEnded) this.#ended.shift();
   }
 }

@@ -94,13 +94,14 @@ export function createConnection(
       return generation;
     },
     use(work) {
-      if (opened !== undefined && identify(path) !== opened.identity) {
+      const found = opened && statSync(path, quietly);
+      if (opened !== undefined && (found === undefined || identityOf(found) !== opened.identity)) {
         // On a deleted file SQLite goes on writing into nowhere without an error.
         close();
         last = '';
         throw new FileGoneError();
       }
-      if (opened !== undefined && isCut(opened.database, path, opened.marks)) {
+      if (opened !== undefined && isCut(opened.database, path, found?.size ?? 0, opened.marks)) {
         // Moved first: of a file that is not at its path SQLite writes nothing back when it is closed. That of somebody else is not ours to move.
         const aside = opened.schema.ours ? setAside(path) : undefined;
         close();
@@ -154,11 +155,10 @@ function markFiles(database: Database, path: string): FileMarks {
  * Tells whether somebody cut or replaced the files under an open database. SQLite writes on behind the cut without an error, and what it writes there is
  * lost. A log that another connection begins anew shrinks too, but that connection changes the data version.
  */
-function isCut(database: Database, path: string, { size, log, dataVersion }: FileMarks): boolean {
+function isCut(database: Database, path: string, current: number, { size, log, dataVersion }: FileMarks): boolean {
   const now = statSync(`${path}-wal`, quietly);
   if (log !== undefined && (now === undefined || now.dev !== log.dev || now.ino !== log.ino)) return true;
   const logShrank = log !== undefined && now !== undefined && now.size < log.size;
-  const current = statSync(path, quietly)?.size ?? 0;
   const fileShrank = current < size && current < pagesOf(database);
   return (logShrank || fileShrank) && dataVersionOf(database) === dataVersion;
 }
