@@ -98,6 +98,7 @@ export class PgLedger implements SessionLedger {
   /** Messages that are not committed yet. */
   readonly #posting = new Set<KeptRow>();
   #isLost = false;
+  #lost: () => void = () => undefined;
 
   constructor(lease: Lease, scope: LedgerScope) {
     this.#lease = lease;
@@ -105,11 +106,10 @@ export class PgLedger implements SessionLedger {
   }
 
   post({ number, message, key, at }: StoredMessage): Promise<Kept> {
-    const { database, leases } = this.#scope;
-    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
-    if (database.refuses()) return Promise.resolve('volatile');
-    const values = valuesIn(postMessage, { number, body: toJson(message), key, postedAt: at });
-    return new Promise((resolve) => {
+    const { database } = this.#scope;
+    return this.#heard((resolve) => {
+      if (database.refuses()) return resolve('volatile');
+      const values = valuesIn(postMessage, { number, body: toJson(message), key, postedAt: at });
       const ended = (kept: Kept): void => {
         this.#posting.delete(row);
         resolve(kept);
@@ -135,9 +135,8 @@ export class PgLedger implements SessionLedger {
   }
 
   takeMail({ mail, number, joins }: TakenMail): Promise<Kept> {
-    const { database, leases } = this.#scope;
-    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
-    return new Promise((resolve) => {
+    const { database } = this.#scope;
+    return this.#heard((resolve) => {
       let kept: Kept = 'volatile';
       database.write({
         awaited: true,
@@ -216,11 +215,20 @@ export class PgLedger implements SessionLedger {
   }
 
   watch(lost: () => void): void {
+    this.#lost = lost;
     this.#scope.leases.watch(this.#lease, () => {
       this.#isLost = true;
       for (const row of this.#posting) row.lose();
       lost();
     });
+  }
+
+  /** Makes a write where the lease may hold, and tells of one that was not made for that. */
+  async #heard(write: (resolve: (kept: Kept) => void) => void): Promise<Kept> {
+    const mayHold = this.#scope.leases.mayHold(this.#lease);
+    const kept: Kept = await new Promise<Kept>((resolve) => (mayHold ? write(resolve) : resolve('fenced')));
+    if (kept === 'fenced') this.#lost();
+    return kept;
   }
 
   /** Ends a message that others may have sent as mail, and tells them. */
@@ -249,17 +257,14 @@ export class PgLedger implements SessionLedger {
   }
 
   #writeRow(statement: FencedStatement, values: readonly Value[], how?: WriteKind): Promise<Kept> {
-    const { database, leases } = this.#scope;
-    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
-    return new Promise((resolve) => {
-      database.write(new KeptRow(statement, this.#lease, values, resolve, how));
-    });
+    return this.#heard((resolve) =>
+      this.#scope.database.write(new KeptRow(statement, this.#lease, values, resolve, how)),
+    );
   }
 
   #change(change: Change, how?: 'toldNext'): Promise<Kept> {
-    const { database, leases } = this.#scope;
-    if (!leases.mayHold(this.#lease)) return Promise.resolve('fenced');
-    return new Promise((resolve) => {
+    const { database } = this.#scope;
+    return this.#heard((resolve) => {
       // Stays so for a row that the database refuses.
       let kept: Kept = 'volatile';
       database.write({

@@ -114,9 +114,7 @@ function coreGateway(scope: GatewayScope): Gateway {
       if (known !== undefined) throw new RangeError(`There is a session \`${id}\` already`);
       if (sessionOptions === undefined) throw new RangeError(`No session \`${id}\`; give it an onMessage to make it`);
       registry.refuseLate();
-      // What all share is their prototype: there are very many.
-      const about = Object.assign(Object.create(host) as typeof host, { id });
-      const session = new SupervisedSession(about, withSessionDefaults(sessionOptions, checked.sessions));
+      const session = new SupervisedSession(host, withSessionDefaults(sessionOptions, checked.sessions), id);
       registry.addSession(session);
       runtime.flights.session(id, session.limits);
       kept.add(session);

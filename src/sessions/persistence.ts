@@ -22,7 +22,6 @@ import {
 import type { IncomingMail } from './sessionMail.ts';
 import type { SessionScope } from './sessionScope.ts';
 import type { SessionWhy } from './why.ts';
-import { WatchedLedger } from './watchedLedger.ts';
 
 /** Steps of the session about what is kept of it. */
 interface PersistenceOwner {
@@ -55,7 +54,8 @@ export type FreeClaim = Extract<Claim, { held: false }>;
 
 /** Part of a session that is recovered with its claim. @param answered - lost calls of it that were answered before. */
 export function recoveryLimits(
-  { id: session, clock, tools, facts }: Pick<SessionScope, 'id' | 'clock' | 'tools' | 'facts'>,
+  session: string,
+  { clock, tools, facts }: Pick<SessionScope, 'clock' | 'tools' | 'facts'>,
   { historyLimit, recovery }: Pick<CheckedSessionOptions, 'historyLimit' | 'recovery'>,
   answered: number,
 ): RecoveryLimits {
@@ -82,7 +82,7 @@ export class Persistence {
   opening: Promise<void> | undefined = undefined;
   /** True while the session belongs to another runtime. */
   held = false;
-  /** The rows of this session, while it is this runtime's. Its answers are watched: one that is fenced ends the session here. */
+  /** The rows of this session, while it is this runtime's. */
   ledger: SessionLedger | undefined = undefined;
   /** Resolves when it is known what became of the calls that were left open; undefined where none was. */
   settling: Promise<void> | undefined = undefined;
@@ -255,15 +255,15 @@ export class Persistence {
       return;
     }
     this.held = false;
-    const watched = new WatchedLedger(claim.ledger, (ledger) => this.#fenced(ledger));
-    this.ledger = watched;
+    const { ledger } = claim;
+    this.ledger = ledger;
     this.#past = claim;
     this.#wentOn = false;
     const { recovered } = claim;
     for (const fact of factsOf(recovered)) facts.tell(fact, true);
     if (recovered.open.length === 0) this.#owner.claimed(recovered);
-    else this.settling = this.#settleOpen(watched, recovered);
-    claim.ledger.watch?.(() => this.#fenced(watched));
+    else this.settling = this.#settleOpen(ledger, recovered);
+    ledger.watch?.(() => this.#fenced(ledger));
   }
 
   /** Calls of an earlier gateway that are open still, and how many messages wait for that; undefined where none is. */

@@ -135,14 +135,17 @@ export class SupervisedSession implements Session, Drainable {
   #restartedBy: OrderNote | undefined = undefined;
   #drain: DrainOrder | undefined = undefined;
   /** Claim that was made while it slept, and is left to the parts. */
-  #claim: (Opened & { readonly claim: FreeClaim }) | undefined = undefined;
+  #claim: FreeClaim | undefined = undefined;
+  /** Store on which that was made. */
+  #opened: Opened | undefined = undefined;
   /** True while it is being claimed asleep. */
   #isClaiming = false;
   #isUnkept = false;
   #hasFailedStart = false;
 
-  constructor(host: SessionSurroundings, options: SessionOptions) {
-    this.id = readValue('session', host.id, name);
+  /** @param id - of one of very many, which share their surroundings. @defaultValue that of these */
+  constructor(host: SessionSurroundings, options: SessionOptions, id = host.id) {
+    this.id = readValue('session', id, name);
     this.#host = host;
     this.#options = checkSessionOptions(options);
     this.#usedAt = host.clock.now();
@@ -156,7 +159,8 @@ export class SupervisedSession implements Session, Drainable {
   }
 
   #make(): SessionParts {
-    const { id, clock, deadlines, facts, tools, tracing, inbox, budgets, clean = (text) => text } = this.#host;
+    const { id } = this;
+    const { clock, deadlines, facts, tools, tracing, inbox, budgets, clean = (text) => text } = this.#host;
     const { watchdog, historyLimit, spinning, budget, mailbox, onMessage } = this.#options;
     const scope: SessionScope = {
       ...{ id, clock, deadlines, facts, tools, tracing, inbox, clean, watchdog, historyLimit, spinning },
@@ -175,12 +179,13 @@ export class SupervisedSession implements Session, Drainable {
     const recovery = new TurnRecovery(scope);
     const turns = new Turns(scope, onMessage, persistence, intake, recovery);
     this.#made = { scope, persistence, intake, recovery, turns };
-    const slept = this.#claim;
-    this.#claim = undefined;
-    if (slept !== undefined) persistence.wake(slept, slept.claim);
-    else if (this.#stopped) persistence.leave();
-    const mail = slept?.store.mail;
-    mail?.serve(id, intake.mailBy(mail));
+    if (this.#claim !== undefined && this.#opened !== undefined) {
+      const claim = this.#claim;
+      const { mail } = this.#opened.store;
+      this.#claim = undefined;
+      persistence.wake(this.#opened, claim);
+      mail?.serve(id, intake.mailBy(mail));
+    } else if (this.#stopped) persistence.leave();
     if (this.#hasFailedStart) intake.suspend();
     if (scope.draining) intake.close();
     return this.#made;
@@ -200,7 +205,7 @@ export class SupervisedSession implements Session, Drainable {
   claiming(): RecoveryLimits | undefined {
     if (!this.isAsleep || this.#made !== undefined || !this.unclaimed) return undefined;
     this.#isClaiming = true;
-    return recoveryLimits(this.#host, this.#options, 0);
+    return recoveryLimits(this.id, this.#host, this.#options, 0);
   }
 
   /** Takes a claim that was asked for while it slept, and sleeps on where nothing has to go on. Never rejects. */
@@ -209,7 +214,8 @@ export class SupervisedSession implements Session, Drainable {
     const isAwaited = claim === undefined || claim.held || !isNothing(claim.recovered);
     if (isAwaited || this.#made !== undefined || this.#stopped)
       return this.open(opened.store, opened.claims, { claim });
-    this.#claim = { ...opened, claim };
+    this.#claim = claim;
+    this.#opened = opened;
     const { handsOver, mail } = opened.store;
     mail?.serve(this.id, { receive: (mails) => this.#parts.intake.mailBy(mail).receive(mails) });
     if (handsOver === true) claim.ledger.watch?.(() => void this.#parts);
@@ -419,16 +425,16 @@ export class SupervisedSession implements Session, Drainable {
     const { persistence, intake } = this.#parts;
     const { mail } = store;
     const receiver = mail && intake.mailBy(mail);
-    const limits = recoveryLimits(this.#host, this.#options, claims.answered?.(this.id) ?? 0);
+    const limits = recoveryLimits(this.id, this.#host, this.#options, claims.answered?.(this.id) ?? 0);
     await persistence.open({ store, claims }, limits, made);
     if (receiver !== undefined && persistence.ledger !== undefined) mail?.serve(this.id, receiver);
     const { settling } = persistence;
     // Its start waits for none of that; its messages do.
-    if (settling !== undefined && !this.#stopped) void settling.then(() => this.#opened());
-    else await this.#opened();
+    if (settling !== undefined && !this.#stopped) void settling.then(() => this.#hasOpened());
+    else await this.#hasOpened();
   }
 
-  async #opened(): Promise<void> {
+  async #hasOpened(): Promise<void> {
     if (this.#parts.persistence.unclaimed && !this.#parts.persistence.held) this.#numberByTime();
     this.#parts.persistence.opened();
     if (this.#stopped) await this.#parts.persistence.release();
@@ -537,8 +543,8 @@ export class SupervisedSession implements Session, Drainable {
 
   /** Takes nothing new. One that sleeps has nothing to end: it is given up where another runtime may have it. */
   #close(cut?: (parts: SessionParts) => void): void {
-    if (this.#claim?.store.handsOver === true) {
-      void this.#claim.claim.ledger.release();
+    if (this.#claim !== undefined && this.#opened?.store.handsOver === true) {
+      void this.#claim.ledger.release();
       this.#claim = undefined;
       this.#isUnkept = true;
     }

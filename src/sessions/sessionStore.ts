@@ -219,8 +219,8 @@ export interface SessionLedger {
   /** Gives the session up: another runtime may claim it. */
   release(): Promise<void>;
   /**
-   * @param lost - told once when the session is this runtime's no more, without having been released, and before it can be another's. Must not throw.
-   * @defaultValue the next write finds it out
+   * @param lost - told when the session is this runtime's no more, without having been released: where the engine can know before it can be another's, and
+   * with each write that was `fenced`, before its caller is. Takes the place of an earlier one. Must not throw. @defaultValue nothing is ever fenced
    */
   watch?(lost: () => void): void;
 }

@@ -52,11 +52,13 @@ export class HeldStore implements SessionStore {
     for (await clock.settle(); this.#waiting.length > 0; await clock.settle()) this.commit();
   }
 
-  #write(what: string): Promise<Kept> {
+  async #write(what: string, lost: () => void): Promise<Kept> {
     this.writes.push(what);
-    return new Promise((resolve) => {
+    const kept = await new Promise<Kept>((resolve) => {
       this.#waiting.push(resolve);
     });
+    if (kept === 'fenced') lost();
+    return kept;
   }
 
   claim(): Promise<Claim | undefined> {
@@ -80,22 +82,27 @@ export class HeldStore implements SessionStore {
   }
 
   #ledger(): SessionLedger {
+    let lost = (): void => undefined;
+    const write = (what: string) => this.#write(what, () => lost());
     return {
-      post: ({ number }: StoredMessage) => this.#write(`post ${number}`),
-      take: (message) => this.#write(`take ${message}`),
-      putBack: (message, begun) => this.#write(`put back ${message}${begun ? ' begun' : ''}`),
-      finish: (message, end) => this.#write(`${end} ${message}`),
-      takeMail: ({ mail }) => this.#write(`take mail ${mail}`),
+      watch: (listener) => {
+        lost = listener;
+      },
+      post: ({ number }: StoredMessage) => write(`post ${number}`),
+      take: (message) => write(`take ${message}`),
+      putBack: (message, begun) => write(`put back ${message}${begun ? ' begun' : ''}`),
+      finish: (message, end) => write(`${end} ${message}`),
+      takeMail: ({ mail }) => write(`take mail ${mail}`),
       open: (call: StoredCall) => {
         this.calls.push(call);
-        return this.#write(`open ${call.call}`);
+        return write(`open ${call.call}`);
       },
-      settle: (call, { status }) => this.#write(`settle ${call} ${status}`),
-      reconciling: (call) => this.#write(`reconciling ${call}`),
-      reconciled: (call, { verdict }) => this.#write(`reconciled ${call} ${verdict}`),
+      settle: (call, { status }) => write(`settle ${call} ${status}`),
+      reconciling: (call) => write(`reconciling ${call}`),
+      reconciled: (call, { verdict }) => write(`reconciled ${call} ${verdict}`),
       deadLetter: () => Promise.resolve(undefined),
-      resend: ({ letter }) => this.#write(`resend ${letter}`),
-      bury: (message) => this.#write(`bury ${message}`),
+      resend: ({ letter }) => write(`resend ${letter}`),
+      bury: (message) => write(`bury ${message}`),
       madeOnce: () => Promise.resolve([]),
       forget: (turn) => void this.writes.push(`forget ${turn}`),
       release: () => {

@@ -64,6 +64,7 @@ export class SqliteLedger implements SessionLedger, Carrier {
   /** None in a session of which nothing was ever posted: there are very many of these. */
   #rows: HeldRows | undefined = undefined;
   #givenUp = false;
+  #lost: () => void = () => undefined;
   /** Messages and calls that were refused at the door: they have no row, and get none by what is written of them later. */
   #rowless: Set<number | string> | undefined = undefined;
 
@@ -209,8 +210,13 @@ export class SqliteLedger implements SessionLedger, Carrier {
     return this.#rows;
   }
 
+  watch(lost: () => void): void {
+    this.#lost = lost;
+  }
+
   readonly #fenced = (): void => {
     this.#rows = undefined;
+    queueMicrotask(this.#lost);
   };
 
   /** Makes the row of a message or a call; a full queue refuses it. */

@@ -47,6 +47,42 @@ const nothing: Left = {
   lastSeq: 0,
 };
 
+type FreeClaim = Extract<Claim, { held: false }>;
+/** File in which it was claimed, by its generation, and when. */
+type ClaimedAt = { readonly generation: number; readonly wallNow: number };
+type MakeClaim = (session: string, fence: number, at: ClaimedAt) => FreeClaim;
+
+/** Claim of a session of which nothing has to go on: what it is asked for is made then, as there are very many. */
+class IdleClaim {
+  readonly held = false;
+  readonly recovered = nothing.recovered;
+  readonly #make: MakeClaim;
+  readonly #session: string;
+  readonly #fence: number;
+  readonly #at: ClaimedAt;
+  #made: FreeClaim | undefined = undefined;
+
+  constructor(make: MakeClaim, session: string, fence: number, at: ClaimedAt) {
+    this.#make = make;
+    this.#session = session;
+    this.#fence = fence;
+    this.#at = at;
+  }
+
+  get ledger(): FreeClaim['ledger'] {
+    return this.#claim.ledger;
+  }
+
+  past(historyLimit: number): Past | undefined {
+    return this.#claim.past(historyLimit);
+  }
+
+  get #claim(): FreeClaim {
+    this.#made ??= this.#make(this.#session, this.#fence, this.#at);
+    return this.#made;
+  }
+}
+
 /** Calls that are answered in one commit: it takes about 10 ms. */
 const mostLost = 200;
 
@@ -56,6 +92,8 @@ export class SqliteSessions implements SessionStore {
   readonly #runtime: RuntimeIdentity;
   /** Ledgers of this run; each session's latest. */
   readonly #ledgers = new Map<string, SqliteLedger>();
+  /** Made here: where it is needed it would hold all that was claimed with one. */
+  readonly #make: MakeClaim = (session, fence, at) => this.#claimed(session, { ...nothing, fence }, at);
 
   constructor(scope: SessionScope, runtime: RuntimeIdentity) {
     this.#scope = scope;
@@ -91,18 +129,18 @@ export class SqliteSessions implements SessionStore {
         return { ...nothing, held: false, fence: Number(row['fence']) };
       });
     });
-    return sessions.map(({ id, limits }, index) => {
+    const [first] = sessions;
+    const at = { generation, wallNow: first?.limits.wallNow ?? 0 };
+    return sessions.map(({ id }, index) => {
       const taken = found?.[index];
-      return taken?.held === false ? this.#claimed(id, taken, generation, limits) : taken;
+      if (taken === undefined || taken.held) return taken;
+      return taken.recovered === nothing.recovered
+        ? new IdleClaim(this.#make, id, taken.fence, at)
+        : this.#claimed(id, taken, at);
     });
   }
 
-  #claimed(
-    session: string,
-    taken: Exclude<Taken, { held: true }>,
-    generation: number,
-    { wallNow }: RecoveryLimits,
-  ): Claim {
+  #claimed(session: string, taken: Left & { readonly fence: number }, { generation, wallNow }: ClaimedAt): FreeClaim {
     const { file } = this.#scope;
     const { recovered, stops, fence, open } = taken;
     const ledger = new SqliteLedger({ session, runtime: this.#runtime.id, fence }, this.#scope, () => {
