@@ -27,7 +27,8 @@ export class AnsweredCalls {
     calls.push([call, outcome, now]);
     for (let [oldest] = calls; oldest !== undefined; [oldest] = calls) {
       if (calls.length <= most.calls && this.#bytes <= most.bytes && oldest[2] > now - crossingMs) break;
-      this.#takeOut(0);
+      calls.shift();
+      this.#bytes -= oldest[0].answerBytes;
     }
   }
 

@@ -100,7 +100,7 @@ export class ClientCall implements Asker {
     this.tool = typeof name === 'string' ? name : undefined;
     this.input = this.tool === undefined ? undefined : exactInput(textOf(line), params);
     this.prompt = method === 'prompts/get' && typeof params['name'] === 'string' ? params['name'] : undefined;
-    this.label = this.tool === undefined ? method : `${method} ${this.tool}`;
+    this.label = this.tool === undefined ? method : labelOf(this.tool);
     this.modern = isModern(params);
     this.asTask = params['task'] !== undefined;
     this.startedAt = startedAt;
@@ -188,6 +188,18 @@ export class ClientCall implements Asker {
     if (typeof progress === 'number' && isNews) this.#progress = progress;
     return isNews && (this.asTask || !this.delivered);
   }
+}
+
+/** Labels that are kept: a text that is made anew for each call is looked up slowly. */
+const labels = new Map<string, string>();
+const mostLabels = 1000;
+
+function labelOf(tool: string): string {
+  const known = labels.get(tool);
+  if (known !== undefined) return known;
+  const label = `tools/call ${tool}`;
+  if (labels.size < mostLabels) labels.set(tool, label);
+  return label;
 }
 
 /** Longest answer that a call holds for its task, in bytes or characters. */

@@ -296,6 +296,7 @@ export class ClientCalls {
         this.#host.shookHands();
       }
     });
+    if (!this.#scope.settings.joins) return asked;
     // It may have its effect after its caller was answered.
     const over = (): void => this.#joins.ended(call);
     asked.then(over, over);
@@ -360,9 +361,13 @@ export class ClientCalls {
 
   #takeOut(call: ClientCall): void {
     const { key, method } = call.request;
-    const others = this.#inFlight.get(key)?.filter((other) => other !== call) ?? [];
-    if (others.length === 0) this.#inFlight.delete(key);
-    else this.#inFlight.set(key, others);
+    const all = this.#inFlight.get(key) ?? [];
+    if (all.length > 1)
+      this.#inFlight.set(
+        key,
+        all.filter((other) => other !== call),
+      );
+    else if (all[0] === call) this.#inFlight.delete(key);
     this.#joins.ended(call);
     call.joint?.leave(call);
     if (method === 'initialize') this.#initializing--;

@@ -62,6 +62,7 @@ export class KeptTasks {
 
   /** Answers a request about a task of ours. @returns whether it is one. */
   answers({ id, key, method, params }: McpRequest): boolean {
+    if (!method.startsWith('tasks/')) return false;
     const taskId = String(params['taskId']);
     if (!/^tasks\/(get|result|update|cancel)$/.test(method) || !taskId.startsWith(this.#prefix)) return false;
     const task = this.#tasks.get(taskId);

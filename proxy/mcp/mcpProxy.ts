@@ -351,8 +351,8 @@ export class McpProxy implements Part {
       input,
       output,
       maxLineBytes,
-      begin: () => {
-        this.#release = scope.wire?.relay.gather() ?? this.#release;
+      begin: (isOne) => {
+        if (!isOne) this.#release = scope.wire?.relay.gather() ?? this.#release;
       },
       end: () => this.#piecePassed(),
       line: (line) => this.#fromClient.take(line),

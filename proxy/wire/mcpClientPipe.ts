@@ -1,13 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
-import { createByteLines, GatheredLines } from '../../src/protocol/face.ts';
+import { createByteLines, GatheredLines, isOneLine } from '../../src/protocol/face.ts';
 import { type McpId, idKey, memberSpan } from '../../src/protocol/mcp/face.ts';
 
 interface McpClientPipeOptions {
   readonly input: Readable;
   readonly output: Writable;
   readonly maxLineBytes: number;
-  /** The lines of one piece of input come between these two. */
-  begin(): void;
+  /** The lines of one piece of input come between these two. @param isOne - it is one line: there is nothing to gather. */
+  begin(isOne: boolean): void;
   end(): void;
   /** Receives one line, its end included. */
   line(line: Buffer): void;
@@ -38,14 +38,14 @@ export function startMcpClientPipe(options: McpClientPipeOptions) {
     onTooLong: (head) => options.tooLong(head),
   });
   const push = (chunk: Buffer): void => {
-    options.begin();
+    options.begin(isOneLine(chunk));
     lines.push(chunk);
     options.end();
   };
   const end = (): void => {
     if (over) return;
     over = true;
-    options.begin();
+    options.begin(true);
     lines.end();
     options.end();
     options.ended();

@@ -79,18 +79,24 @@ function startRelay(target: ServerTarget, host: McpRelayHost, send: (event: Conn
   const startedAt = clock.now();
   const stderr = createStderrTail(clock, hide, () => undefined);
 
+  const threw = (what: string, error: unknown): void => say(host.logger, 'error', `${what} threw`, { error });
   const tell = (what: string, callback: () => void): void => {
     try {
       callback();
     } catch (error) {
-      say(host.logger, 'error', `${what} threw`, { error });
+      threw(what, error);
     }
   };
 
   const lines = createByteLines({
     maxBytes: target.maxMessageBytes,
     onLine: (line) => {
-      if (loss.facts === undefined) tell('line', () => host.line(line));
+      if (loss.facts !== undefined) return;
+      try {
+        host.line(line);
+      } catch (error) {
+        threw('line', error);
+      }
     },
     onTooLong: () => server.finish({ fault: 'message_too_large' }),
   });

@@ -26,7 +26,7 @@ export { profilesFrom } from './agents/profileKeys.ts';
 export { type KnownAgent, agentNames, profileOf } from './agents/profiles.ts';
 export { AgentTrail, goOnPrompt, isHarmless } from './agentTrail.ts';
 export { isGoingOn } from './claudeAnswer.ts';
-export { GatheredLines } from './gatheredLines.ts';
+export { GatheredLines, isOneLine } from './gatheredLines.ts';
 export { hearCodexItem } from './codexCalls.ts';
 export { createClaudeReader } from './claudeOutput.ts';
 export { boundedClaudeRetries, claudeRetriesName, mayRetryItself } from './claudeRetries.ts';

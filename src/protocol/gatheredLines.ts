@@ -1,6 +1,9 @@
 /** Pieces up to this, in bytes together, are joined; to copy more costs as much as to write it in several pieces. */
 const mostJoined = 64 * 1024;
 
+/** Tells whether a piece ends with the first line that ends in it: that need not wait for others. */
+export const isOneLine = (piece: Buffer): boolean => piece.indexOf(0x0a) === piece.length - 1;
+
 /**
  * Lines on their way into a stream. Those that are written while it gathers are handed on together: lines that stood one behind the other where they
  * came from as the one piece they were, others joined.

@@ -13,10 +13,17 @@ const longest = 400;
  */
 export function exactInput(text: string, params: unknown): unknown {
   const { arguments: parsed } = fieldsOf(params);
-  if (parsed === undefined || !mayLose.test(text)) return parsed;
+  if (parsed === undefined || isOfTexts(parsed) || !mayLose.test(text)) return parsed;
   const span = memberSpan(text, 'arguments', memberSpan(text, 'params')?.start);
   const exact = span && exactText(text.slice(span.start, span.end));
   return exact === undefined ? parsed : [JSON.parse(exact)];
+}
+
+/** Tells of an object that it has texts alone, as most have. */
+function isOfTexts(parsed: unknown): boolean {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return false;
+  for (const name in parsed) if (typeof (parsed as Record<string, unknown>)[name] !== 'string') return false;
+  return true;
 }
 
 /** A JSON text whose numbers are texts that begin with `n`, and whose texts begin with `s`; undefined where it loses no number. */
