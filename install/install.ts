@@ -25,7 +25,7 @@ export async function install(world: World, request: InstallRequest): Promise<In
     undo,
     dryRun,
     files: outcomes,
-    next: [...changed].flatMap((name) => agents[name].next),
+    next: [...new Set([...changed].flatMap((name) => agents[name].next))],
     notes: undo ? [] : [...notesOf(world), ...notesOfProject(outcomes), ...notesOfSystem(world, changed)],
   };
 }

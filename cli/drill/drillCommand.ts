@@ -18,7 +18,7 @@ import { readTargets } from './targets.ts';
 import { typed } from '../ownCommand.ts';
 
 /** Targets that are drilled at a time, the time for all of them in ms, and characters of an answer that are shown. */
-const [atOnce, mostMs, mostShown] = [5, 110_000, 400];
+const [atOnce, mostMs, mostShown] = [5, 110_000, 1000];
 
 /** Does what `unwedge drill` was asked to do. Gives the exit code. */
 export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
@@ -32,7 +32,8 @@ export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
   if (all.length > 0) valueAmong('--only', args.only, [...new Set(all.map(({ name }) => name))]);
   const targets = all.filter(({ name }) => args.only === undefined || name === args.only);
   for (const { env } of targets) secrets.learn(env);
-  if (targets.length === 0) throw new UsageError('Nothing is configured that could be drilled: see `unwedge doctor`');
+  if (targets.length === 0)
+    throw new UsageError('Nothing to drill: no client has anything here, and no --config is given');
   const starts = targets.filter(({ kind, words, front }) => (kind === 'hook' ? args.effects : (words[0] ?? front)));
   if (!args.yes && starts.length > 0) {
     tell('This starts, some times each:');
@@ -80,7 +81,7 @@ export async function run(args: ArgsOf<typeof form>, io: Io): Promise<number> {
   if (signal.aborted) tell('Its time was over before all was tried.');
   if (args.json) io.stdout.write(toJson({ schemaVersion: 1, ok: broken === 0, drilled }));
   else {
-    const cut = `Limits behind unwedge are cut to seconds for the drill, and without it nobody waits longer than ${bareMs / 1000}s.`;
+    const cut = `For the drill limits behind unwedge are cut to seconds, and a call without it is waited for ${bareMs / 1000}s at most.`;
     const ends = broken === 0 ? 'All held.' : `Did not hold: ${broken}.`;
     io.stdout.write(wrapLines(starts.length > 0 ? [cut, ends] : [ends], helpWidth(io.columns)));
   }
@@ -121,10 +122,11 @@ function drilledText(target: Target, seen: readonly Observation[], findings: rea
   hang('  ', `${target.name}, ${target.kind} of ${target.owner}${behind}${away}`);
   lines[0] = `${sign} ${bold(lines[0]?.slice(2) ?? '')}`;
   for (const { fault, text, ms, goesOn, left } of seen) {
-    const said = text.length > mostShown ? `${text.slice(0, mostShown - 1)}…` : text;
+    const said = (fault === 'none' ? text : text.replace(/; called: .*\)$/, ')')).slice(0, mostShown);
+    const passed = fault === '429' && target.kind === 'server' ? '; passed on: it is the result of a tool' : '';
     const rest = left.processes + left.files > 0 ? `; left: ${left.processes} processes, ${left.files} files` : '';
     const start = `    ${fault.padEnd(8)}${formatDuration(ms).padStart(5)}  `;
-    hang(start, `${said}${goesOn ? '' : '; then no more'}${rest}`);
+    hang(start, `${said}${passed}${goesOn ? '' : '; then no more'}${rest}`);
   }
   for (const { id, summary, set } of findings) {
     hang('  ! ', `${id}: ${summary}`);

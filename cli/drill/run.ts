@@ -125,7 +125,7 @@ async function askServer({ talk, started, target: { reads }, limitMs, effects }:
   // One that is started anew may say that it is not there yet.
   for (let id = 5; next.got === 'error' && id < 8; id++) next = await call(id, free !== undefined);
   const goesOn = next.got === 'answer';
-  const called = tool && `; called is ${tool.name}${free ? '' : ', which it does not see'}`;
+  const called = tool && `; called: ${tool.name}${free ? '' : ', answered in its place'}`;
   if (first.got === 'answer')
     return {
       ...(goesOn ? { ...first, text: `answered (${counted(tools.length, 'tool')}${called ?? ''})` } : next),

@@ -19,13 +19,12 @@ import { parseWords } from '../parse.ts';
 import { servedKeys, whatIsServed } from '../serve/whatIsServed.ts';
 import type { Target } from './rows.ts';
 
-type Asked = { readonly config?: string | undefined; readonly project: boolean; readonly clients?: readonly string[] };
+type Asked = { readonly config?: string | undefined; readonly project: boolean; readonly clients: readonly string[] };
 
 /** Reads all that clients, or the configuration, have; `tell` hears what could not be read. */
 export async function readTargets(asked: Asked, world: DoctorWorld, io: Io, tell: (problem: string) => void) {
   const named = configFile(asked.config, io.env);
-  const { clients = [] } = asked;
-  const isAsked = (client: string): boolean => clients.length === 0 || clients.includes(client);
+  const isAsked = (client: string): boolean => asked.clients.length === 0 || asked.clients.includes(client);
   const targets: Target[] = named === undefined ? [] : await servedTargets(named, world, io);
   // A configuration that is named is meant alone.
   for (const { file, standing } of asked.config === undefined ? clientFiles(world) : []) {

@@ -175,7 +175,7 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 
 function nextSteps(report: InstallReport, request: InstallRequest, { own = 'unwedge' }: Io): readonly string[] {
   const { files, next, notes, undo, dryRun } = report;
-  if (!files.some(({ status }) => status === 'changed')) return notes;
+  if (!files.some(({ status }) => status === 'changed')) return files.length > 0 ? notes : [];
   const words = `${own} ${commandLine(request)}`;
   if (dryRun) return [...notes, `To do it: ${words}${undo ? ' --undo' : ''}`];
   if (undo) return [...next, ...backups(files, ', with any keys in them; delete it once all works')];

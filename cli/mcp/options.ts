@@ -65,7 +65,7 @@ export const mcpOptions = {
   ),
   'sign-in': flag('with --url: sign in to the server with a browser, and exit'),
   device: flag(
-    'with --url: whoever signs in has the browser elsewhere, and enters a code that is told on stderr and in the inbox; with --sign-in now, else when it is needed',
+    'with --url: sign in with a browser elsewhere, such as on a phone: an address and a code are told on stderr and in the inbox. With --sign-in at once, else when a call needs it',
   ),
   'client-id': text(
     'ID',

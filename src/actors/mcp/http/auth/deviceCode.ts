@@ -64,7 +64,7 @@ async function askCode({ file, client: given, scope: wanted }: DeviceSignIn, tal
   const found = await findIssuer(file.server, { client_id: '' }, talk);
   const { metadata, resource } = found.issuer;
   const endpoint: unknown = Reflect.get(metadata, 'device_authorization_endpoint');
-  if (typeof endpoint !== 'string') throw refused('The authorization server offers no sign-in by a device code');
+  if (typeof endpoint !== 'string') throw refused('It gives no codes for other devices: sign in with a browser here');
   insistOnHttps(endpoint);
   const scope = withOfflineAccess(wanted ?? found.scope, metadata);
   const client = given ?? (await register(metadata, { grant }, scope, talk));
@@ -102,7 +102,7 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
   for (;;) {
     await pause(request, Math.min(waitMs, until - clock.now()));
     if (file.read().tokens?.access !== before) return undefined;
-    if (clock.now() >= until) throw refused('Nobody signed in before the code ended: begin again for another');
+    if (clock.now() >= until) throw refused(tooLate);
     const talk = new TokenRequest(clock);
     try {
       return await tokensBy(asked.issuer, { grant_type: grant, device_code: asked.deviceCode }, talk);
@@ -122,9 +122,10 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
   }
 }
 
+const tooLate = 'Nobody signed in while the code was good: start the sign-in again for a new one';
 const ends: Readonly<Record<string, string>> = {
-  access_denied: 'The person declined it',
-  expired_token: 'Nobody signed in before the code ended: begin again for another',
+  access_denied: 'It was declined in the browser',
+  expired_token: tooLate,
 };
 
 function pause({ clock, signal, holdsProcess = false }: DeviceSignIn, ms: number): Promise<void> {

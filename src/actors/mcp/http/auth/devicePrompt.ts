@@ -1,3 +1,4 @@
+import { formatDuration } from '../../../../policy/text/duration.ts';
 import { type DeviceCode, type DeviceSignIn, signInByDevice } from './deviceCode.ts';
 
 /** Time after a sign-in that failed within which no other is begun, in ms: a person is not asked over and over. */
@@ -8,8 +9,9 @@ interface DevicePromptHost extends Omit<DeviceSignIn, 'show' | 'signal' | 'holds
   readonly tell: (code: DeviceCode, over: AbortController) => void;
 }
 
-/** Says where the code is entered. */
-export const deviceWords = ({ address, code }: DeviceCode): string => `sign in at ${address} with the code ${code}`;
+/** Says where the code is entered, and until when. */
+export const deviceWords = ({ address, code, lifeMs }: DeviceCode): string =>
+  `sign in at ${address} with the code ${code}, on any device, within ${formatDuration(lifeMs)}`;
 
 /** Sign-ins by a device code for calls that have no token: at most one is under way in this process. */
 export class DevicePrompt {
@@ -25,7 +27,7 @@ export class DevicePrompt {
     this.#advice ??= new Promise((resolve) => {
       const over = new AbortController();
       const show = (code: DeviceCode): void => {
-        resolve(deviceWords(code));
+        resolve(`${deviceWords(code)}; then make the call again`);
         this.#host.tell(code, over);
       };
       void signInByDevice({ ...this.#host, show, signal: over.signal }).then((end) => {

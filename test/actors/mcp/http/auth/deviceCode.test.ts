@@ -66,8 +66,8 @@ describe('a sign-in by a device code', () => {
   });
 
   it.each([
-    ['access_denied', 'The person declined it'],
-    ['expired_token', 'Nobody signed in before the code ended: begin again for another'],
+    ['access_denied', 'It was declined in the browser'],
+    ['expired_token', 'Nobody signed in while the code was good: start the sign-in again for a new one'],
     ['invalid_grant', 'The authorization server refused: invalid_grant'],
   ])('[P-4] ends at %s, and says so', async (error, message) => {
     const { end, asked, giver, file } = await startAsking();
@@ -81,7 +81,10 @@ describe('a sign-in by a device code', () => {
     const { end, asked, quiet, giver } = await startAsking({ device: { expires_in: 8 } });
     await asked(5 * second, 1);
     expect(await quiet(3 * second)).toBe(1);
-    expect(await end).toMatchObject({ ok: false, message: expect.stringContaining('before the code ended') as string });
+    expect(await end).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('while the code was good') as string,
+    });
     expect(giver.tokenRequests).toHaveLength(1);
   });
 
@@ -127,7 +130,11 @@ describe('a sign-in by a device code', () => {
   });
 
   it.each([
-    ['no endpoint', { metadata: { device_authorization_endpoint: undefined } }, 'offers no sign-in by a device code'],
+    [
+      'no endpoint',
+      { metadata: { device_authorization_endpoint: undefined } },
+      'gives no codes for other devices: sign in with a browser here',
+    ],
     ['no https', { metadata: { device_authorization_endpoint: 'http://giver.example/device' } }, 'not asked by https'],
     ['a page that is none', { device: { verification_uri: 'javascript:alert(1)' } }, 'gave no valid answer'],
     ['a refusal', { metadata: { registration_endpoint: undefined } }, 'registers no clients'],
@@ -162,7 +169,9 @@ describe('a call without a sign-in, where a device code is the way to one', () =
     for (const facts of calls)
       expect(facts).toMatchObject({
         ...{ kind: 'auth', outcome: 'not_started' },
-        message: `Not signed in: sign in at ${giver.url}/enter with the code WDJB-MJHT`,
+        message: expect.stringMatching(
+          /^Not signed in: sign in at \S+\/enter with the code WDJB-MJHT, on any device, within \d+\w+; then make the call again$/,
+        ) as string,
       });
     expect([told, giver.deviceRequests.length]).toEqual([['WDJB-MJHT'], 1]);
     giver.isEntered = true;
@@ -180,7 +189,7 @@ describe('a call without a sign-in, where a device code is the way to one', () =
     clock.skip(5 * second);
     await expect
       .poll(async () => ((await factsOf(one.token(signal))) as { message?: string }).message)
-      .toBe('Not signed in: The person declined it');
+      .toBe('Not signed in: It was declined in the browser');
     expect(giver.deviceRequests).toHaveLength(1);
     clock.skip(60 * second);
     expect(((await factsOf(one.token(signal))) as { message?: string }).message).toContain('WDJB-MJHT');
