@@ -257,6 +257,8 @@ async function generate(options) {
     ],
     resolve: { mainFields: ['module', 'main'] },
     logLevel: 'warn',
+    // It would put namespaces of modules into files that all starts load, and the bundler's runtime beside them.
+    experimental: { chunkOptimization: false },
     preserveEntrySignatures: 'allow-extension',
     treeshake: { moduleSideEffects: [{ external: true, sideEffects: false }] },
     // What is loaded already may be asked for later by others.

@@ -17,7 +17,6 @@ const others: Readonly<Record<string, string>> = {
   'proxy/boundary/superviseMcpServer.ts': 'begun with the start of a server, once',
   'reader/openReader.ts': 'a reader is opened anew for each look',
   'postgres/reader/pgReader.ts': 'orders on letters, by commands',
-  'src/store/sqlite/betterSqlite3.ts': 'within the loading of the store, which is late',
   'reader/sqlite/reader.ts': 'orders on letters, by commands',
 };
 

@@ -34,8 +34,8 @@ const weightOf = (folder: string): number =>
     .reduce((sum, path) => sum + statSync(path).size, 0);
 
 describe('what a user installs', () => {
-  it('[U-10] is a package of at most 1.35 MB, of which its two pictures are 0.03', () => {
-    expect(packed.size).toBeLessThanOrEqual(1_350_000);
+  it('[U-10] is a package of at most 1.37 MB, of which its two pictures are 0.03', () => {
+    expect(packed.size).toBeLessThanOrEqual(1_370_000);
     expect(weightOf('docs/pictures')).toBeLessThanOrEqual(30_000);
   });
 

@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { Driver, OpenOptions } from './database.ts';
 import { type RawDatabase, wrapDatabase } from './sqlConnection.ts';
 import { messageOf } from '../../policy/failures/thrown.ts';
 
 type Constructor = new (
   path: string,
-  options: { readonly: boolean; fileMustExist: boolean; timeout: number },
+  options: { readonly: boolean; fileMustExist: boolean; timeout: number; nativeBinding?: string },
 ) => RawDatabase;
 
 /**
@@ -14,11 +16,18 @@ type Constructor = new (
  */
 export async function loadBetterSqlite3(node: string = process.versions.node): Promise<Driver> {
   try {
-    const { version } = createRequire(import.meta.url)('better-sqlite3/package.json') as { version: string };
+    const require = createRequire(import.meta.url);
+    const { version } = require('better-sqlite3/package.json') as { version: string };
     if (canAbort(version, node)) throw new Error(`${version} can abort Node ${node}`);
-    const { default: Connection } = (await import('better-sqlite3')) as { default: Constructor };
-    const open = (path: string, { readOnly = false, busyTimeoutMs }: OpenOptions) =>
-      wrapDatabase(new Connection(path, { readonly: readOnly, fileMustExist: readOnly, timeout: busyTimeoutMs }), path);
+    const Connection = require('better-sqlite3') as Constructor;
+    const nativeBinding = join(
+      dirname(require.resolve('better-sqlite3/package.json')),
+      'build/Release/better_sqlite3.node',
+    );
+    // To look for its binary in all places where it may be takes the package as long as the rest of a database's opening.
+    const where = existsSync(nativeBinding) ? { nativeBinding } : {};
+    const open = (path: string, { readOnly = false, busyTimeoutMs: timeout }: OpenOptions) =>
+      wrapDatabase(new Connection(path, { readonly: readOnly, fileMustExist: readOnly, timeout, ...where }), path);
     open(':memory:', { busyTimeoutMs: 0 }).close();
     return { kind: 'better-sqlite3', open };
   } catch (error) {
