@@ -98,7 +98,7 @@ export class ClientCall implements Asker {
     this.request = { id, key, method, params };
     const name = method === 'tools/call' ? params['name'] : undefined;
     this.tool = typeof name === 'string' ? name : undefined;
-    this.input = this.tool === undefined ? undefined : exactInput(textOf(line), params);
+    this.input = this.tool === undefined ? undefined : exactInput(() => textOf(line), params);
     this.prompt = method === 'prompts/get' && typeof params['name'] === 'string' ? params['name'] : undefined;
     this.label = this.tool === undefined ? method : labelOf(this.tool);
     this.modern = isModern(params);

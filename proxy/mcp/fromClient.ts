@@ -63,7 +63,7 @@ export class FromClient {
   /** Takes one line, its end included. */
   take(given: Buffer): void {
     const written = given.toString('utf8');
-    const text = given.includes(0x0d) ? written.replaceAll(innerReturns, ' ') : written;
+    const text = written.includes('\r') ? written.replaceAll(innerReturns, ' ') : written;
     const line = text === written ? given : Buffer.from(text);
     const message = readMessage(text);
     const { outlet } = this.#scope;

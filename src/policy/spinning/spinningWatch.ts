@@ -20,6 +20,7 @@ import {
   spinning,
   type SpinningLimits,
   type SpinningStep,
+  type StepCounts,
 } from './spinningRule.ts';
 import { refusedText, spinningWords, toldText } from './spinningText.ts';
 
@@ -82,6 +83,8 @@ const variedPause = 8;
 const mostFirst = 5;
 const firstBytes = 500;
 
+const isNever = ({ failures, reads }: StepCounts): boolean => Math.min(failures, reads) === Number.POSITIVE_INFINITY;
+
 /** Repetition in one session, or of one client: what its calls come to, one after the other. Takes at most 16 kB. */
 export class SpinningWatch {
   readonly #limits: SpinningLimits;
@@ -104,6 +107,7 @@ export class SpinningWatch {
   /** Asked before a call is made. @returns what it is refused for; then it counts as made, and as answered as before */
   before(call: SeenCall): SpinningVerdict | undefined {
     const { key, rule, limits = this.#limits } = call;
+    if (isNever(limits.hold) && isNever(limits.end)) return undefined;
     const standing = this.#ring.standing(key.call);
     const due = standing && spinning(standing, limits, rule);
     if (due?.step !== 'hold' && due?.step !== 'end') return undefined;

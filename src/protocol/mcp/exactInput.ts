@@ -9,11 +9,13 @@ const longest = 400;
 /**
  * The arguments of a call as equal calls share them: as they were parsed, unless a number of them is another one then (1234567890123456789, 1e400, -0), in
  * which case all their numbers and texts are texts of two kinds. Both are values that are JSON.
- * @param text - the request as it was written; its params as they were parsed.
+ * @param textOf - gives the request as it was written; its params are as they were parsed.
  */
-export function exactInput(text: string, params: unknown): unknown {
+export function exactInput(textOf: () => string, params: unknown): unknown {
   const { arguments: parsed } = fieldsOf(params);
-  if (parsed === undefined || isOfTexts(parsed) || !mayLose.test(text)) return parsed;
+  if (parsed === undefined || isOfTexts(parsed)) return parsed;
+  const text = textOf();
+  if (!mayLose.test(text)) return parsed;
   const span = memberSpan(text, 'arguments', memberSpan(text, 'params')?.start);
   const exact = span && exactText(text.slice(span.start, span.end));
   return exact === undefined ? parsed : [JSON.parse(exact)];

@@ -5,7 +5,7 @@ import { fc } from '../../support/property.ts';
 
 const inputOf = (args: string): unknown => {
   const text = `{"id":1,"method":"tools/call","params":{"name":"a","arguments":${args}}}`;
-  return exactInput(text, (JSON.parse(text) as { params: unknown }).params);
+  return exactInput(() => text, (JSON.parse(text) as { params: unknown }).params);
 };
 const keyOf = (args: string): string | undefined => canonicalJson(inputOf(args));
 
