@@ -103,7 +103,7 @@ function openingLines(entries: readonly Entry[], now: number, io: Io): string {
 /** Room for all kinds of failures, also in 60 columns. */
 const mostFailedLines = 6;
 
-const refusedText = 'REFUSED are no CALLS: nothing was sent (an open circuit, a limit, a stop).';
+const refusedText = 'REFUSED are no CALLS: nothing was sent (an open circuit, a limit, a rule, a stop).';
 
 const emptyText = 'No call has ended in that time. A gateway, proxy or `unwedge run` with this database counts them.';
 

@@ -137,7 +137,7 @@ describe.skipIf(!hasSqlite)('unwedge report', () => {
       const db = await databaseWithFigures(job, { ...search, failed: {} });
       const { stdout } = await call(['report', '--db', db], { isTTY: true, columns, env: { NO_COLOR: '1' } });
       const [table = '', legend = ''] = stdout.split('REFUSED are no CALLS:');
-      expect(legend.replaceAll(/\s+/g, ' ')).toBe(' nothing was sent (an open circuit, a limit, a stop). ');
+      expect(legend.replaceAll(/\s+/g, ' ')).toBe(' nothing was sent (an open circuit, a limit, a rule, a stop). ');
       const [heading = '', ...lines] = table.trimEnd().split('\n').slice(2);
       expect(heading).toMatch(/^INTEGRATION +CALLS +SUCCESS +P50 +P95\b/);
       expect(lines[0]).toMatch(/^nightly-report +19 +31\.5 % +1[12]\dms +1[12]\dms/);
