@@ -28,7 +28,7 @@ export async function loadCallsSuite(): Promise<Suite> {
     }),
     missing,
     targets: [
-      against('opossum', plain, 'call cpu', 0.4),
+      against('opossum', plain, 'call cpu', 0.35),
       against('cockatiel', plain, 'call cpu', 0.05),
       against('timer', signal, 'call cpu', 1.3),
       against('opossum', alone, 'cpu over bare', 1),
@@ -36,7 +36,7 @@ export async function loadCallsSuite(): Promise<Suite> {
         says: 'bytes allocated by a call',
         of: { subject: 'unwedge', case: memory, metric: 'allocated' },
         by: 'median',
-        atMost: 1000,
+        atMost: 700,
       },
     ],
   });

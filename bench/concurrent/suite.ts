@@ -29,6 +29,13 @@ export async function loadConcurrentSuite(): Promise<Suite> {
         over: figure('opossum', '10k in flight', 'start cpu'),
         atMost: 1,
       },
+      {
+        says: 'CPU time to settle 10,000 calls, against opossum',
+        of: figure('unwedge', '10k in flight', 'settle cpu'),
+        over: figure('opossum', '10k in flight', 'settle cpu'),
+        atMost: 2,
+      },
+      { says: 'bytes of a call in flight', of: figure('unwedge', memory, 'heap'), by: 'median', atMost: 900 },
       ...['start cpu', 'settle cpu'].map(
         (metric): Target => ({
           says: `${metric} of a call, one of 20,000 against one of 1,000`,
@@ -42,7 +49,7 @@ export async function loadConcurrentSuite(): Promise<Suite> {
         says: 'bytes of a call in flight, over the bare work',
         of: figure('unwedge', memory, 'heap over bare'),
         by: 'median',
-        atMost: 800,
+        atMost: 600,
       },
       {
         says: 'bytes left of it once it is settled',

@@ -4,6 +4,7 @@ import { defineSuite, type Suite } from '../harness/suite.ts';
 import { byHand, failsForGood, failsOnce } from './cases.ts';
 
 const once = 'fails once, 10 at a time';
+const inTurn = 'fails once, in turn';
 const small = 'fails for good, window of 50';
 const large = 'fails for good, window of 50,000';
 
@@ -23,7 +24,8 @@ export async function loadFailuresSuite(): Promise<Suite> {
       name: contender.name,
       about: contender.about,
       cases: {
-        [once]: failsOnce(contender),
+        [once]: failsOnce(contender, 10),
+        [inTurn]: failsOnce(contender, 1),
         ...(contender.name === 'unwedge' ? { [small]: failsForGood(50), [large]: failsForGood(50_000) } : {}),
       },
     })),
@@ -34,6 +36,17 @@ export async function loadFailuresSuite(): Promise<Suite> {
         of: { subject: 'unwedge', case: once, metric: 'call cpu' },
         over: { subject: 'cockatiel', case: once, metric: 'call cpu' },
         atMost: 1,
+      },
+      ...[once, inTurn].map((name) => ({
+        says: `CPU time of a call that ${name}, against by hand`,
+        of: { subject: 'unwedge', case: name, metric: 'call cpu' },
+        over: { subject: byHand.name, case: name, metric: 'call cpu' },
+        atMost: 2.5,
+      })),
+      {
+        says: 'CPU time in µs of a call, of which nine in ten fail for good',
+        of: { subject: 'unwedge', case: small, metric: 'call cpu' },
+        atMost: 15,
       },
       {
         says: 'CPU time of a failure, window of 50,000 against 50',

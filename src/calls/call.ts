@@ -26,6 +26,8 @@ export class Call<I, O> implements Deadline, AbortWatcher {
   // Always a whole number of ms: V8 keeps a small integer in the field itself, and would allocate an object for any other number.
   due = 0;
   heapIndex = -1;
+  earlier: Deadline | undefined = undefined;
+  later: Deadline | undefined = undefined;
   /** End that it will be settled with, once that is decided. A call that failed or was refused may still be answered by its fallback. */
   ending: 'answered' | 'failed' | 'refused' | undefined = undefined;
   attempt: Attempt<Call<I, O>> | undefined = undefined;

@@ -156,7 +156,8 @@ export class PlainCalls<I, O> extends Conductor<I, O> {
   #listen(work: PromiseLike<O>, attempt: Attempt<Call<I, O>>): void {
     // A native promise comes back as itself; a value that only looks like one may call back at once.
     const promise = Promise.resolve(work);
-    if (promise.then === nativeThen) {
+    // Of many in flight, listeners of their own take less than those that are used again.
+    if (promise.then === nativeThen && this.state.inFlight.size <= mostKept) {
       const listeners = this.#listeners.pop() ?? new WorkListeners(this, this.steps, this.#listeners);
       listeners.attempt = attempt;
       // Not asked for again: the next time it may be another.
