@@ -1,9 +1,10 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGateway, type Gateway, type SessionOptions, treeText } from '../../../src/index.ts';
 import { SkippingClock } from '../../support/skippingClock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { hasSqlite } from '../../store/startStore.ts';
+import { hasSqlite, openDatabase } from '../../store/startStore.ts';
 
 const file = (): string => join(temporaryDirectory(), 'gateway.sqlite');
 const user = (text: string) => ({ kind: 'user', text });
@@ -155,6 +156,32 @@ describe.skipIf(!hasSqlite)('sessions that sleep', () => {
     await three.gateway.start();
     expect(three.a.heldElsewhere).toBe(false);
     expect(three.a.history).toHaveLength(1);
+  });
+
+  it('[V-9] [G-11] learn from their first write that another has taken them over, and claim anew where that one is gone', async () => {
+    const store = file();
+    const { gateway, told, a } = makeGateway(store);
+    await gateway.start();
+    openDatabase(store).exec(`UPDATE unwedge_sessions SET owner = 'a dead one', fence = fence + 1 WHERE id = 'a'`);
+    expect(await processed(a, 'one')).toEqual({ ok: true, value: 'did one' });
+    expect(types(told)).toContain('session.taken_over');
+    const rows = openDatabase(store).prepare('SELECT count(*) AS messages FROM unwedge_messages').all();
+    expect(rows).toEqual([{ messages: 1 }]);
+    const [owned] = openDatabase(store).prepare(`SELECT fence FROM unwedge_sessions WHERE id = 'a'`).all();
+    expect(owned).toEqual({ fence: 3 });
+  });
+
+  it('[V-9] [G-9] enter a file that was put in the place of theirs with their first message', async () => {
+    const store = file();
+    const { gateway, a } = makeGateway(store);
+    await gateway.start();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(store + suffix, { force: true });
+    const gone = gateway.wait('store.recovered');
+    expect(await a.send(user('one'))).toMatchObject({ accepted: true });
+    await gone;
+    expect(await a.send(user('two'))).toMatchObject({ accepted: true, durable: true });
+    const rows = openDatabase(store).prepare('SELECT id FROM unwedge_sessions').all();
+    expect(rows).toEqual([{ id: 'a' }]);
   });
 
   it('[V-9] [I-3] refuse messages once their gateway drains or has stopped, and keep what was kept', async () => {
