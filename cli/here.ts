@@ -57,8 +57,8 @@ async function recorded(io: Io): Promise<Look | undefined> {
 
 function lookText(bad: readonly ToldFinding[], own: string): string {
   const worst = bad.find(({ status }) => status === 'fail') ?? bad[0];
-  const one = bad.length === 1;
-  return `${counted(bad.length, 'thing')} in it ${one ? 'needs a look' : 'need a look, the worst'}: ${worst?.summary ?? ''} (${own} doctor shows ${one ? 'it' : 'all'})`;
+  const [need, shown] = bad.length === 1 ? ['needs a look', 'it'] : ['need a look, the worst', 'all'];
+  return `${counted(bad.length, 'thing')} in it ${need}: ${worst?.summary ?? ''} (${own} doctor shows ${shown})`;
 }
 
 function recordText({ view, watched }: Look, now: number): string {

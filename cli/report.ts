@@ -33,7 +33,7 @@ export const command = defineCommand({
     'CALLS are those that ended after something was sent. SUCCESS is the share of them that succeeded, without those that their own callers',
     'cancelled; what only a fallback answered is no success. P50, P95 and P99 say how long half of the successful calls took at most, 95 and 99',
     'percent of them, right to 6 percent; FIRST the same of the first chunk of streams, for 95 percent. REFUSED are calls that ended before',
-    'anything was sent: by an open circuit, a limit, a stop; when a circuit last opened in that time, and by which rule, stands below the',
+    'anything was sent: by an open circuit, a limit, a rule, a stop; when a circuit last opened in that time, and by which rule, stands below the',
     'table, and calls that repeat without progress, and budgets that were used to 80 percent and more, with their tokens and money. What a reconcile rule asks is not counted with the calls: --tools shows it as a tool of its own, such as list_payments',
     '(reconcile). Figures are kept by the minute and reach the database within 10 s.',
   ].join('\n'),

@@ -102,7 +102,7 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
   for (;;) {
     await pause(request, Math.min(waitMs, until - clock.now()));
     if (file.read().tokens?.access !== before) return undefined;
-    if (clock.now() >= until) throw refused(tooLate);
+    if (clock.now() >= until) throw refused(ends['expired_token'] ?? '');
     const talk = new TokenRequest(clock);
     try {
       return await tokensBy(asked.issuer, { grant_type: grant, device_code: asked.deviceCode }, talk);
@@ -122,10 +122,9 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
   }
 }
 
-const tooLate = 'Nobody signed in while the code was good: start the sign-in again for a new one';
 const ends: Readonly<Record<string, string>> = {
   access_denied: 'It was declined in the browser',
-  expired_token: tooLate,
+  expired_token: 'Nobody signed in while the code was good: start the sign-in again for a new one',
 };
 
 function pause({ clock, signal, holdsProcess = false }: DeviceSignIn, ms: number): Promise<void> {
