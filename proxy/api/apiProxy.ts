@@ -14,7 +14,7 @@ import type { Asked } from './forwardedRequest.ts';
 import { credentialOf } from './passedHeaders.ts';
 import { repeatKeys, Repeats } from './repeats.ts';
 import { askedModel, KeptBodies, type RequestBody } from './requestBody.ts';
-import { modelOf, routeOf } from './route.ts';
+import { modelOf, type Route, routeOf } from './route.ts';
 import { apiPolicy, type ApiProxyOptions, type ApiProxySettings, checkApiProxy } from './settings.ts';
 import { spinningHeader, SpinningRequests } from './spinningRequests.ts';
 import { Upstream } from './upstream.ts';
@@ -73,12 +73,11 @@ export class ApiProxy {
     // A client that leaves is an error to what is written to it, and none to us.
     response.on('error', () => undefined);
     this.#open.set(response, undefined);
-    const closed = new Promise<void>((resolve) => response.once('close', resolve));
-    void closed.then(() => this.#closed(response));
+    response.once('close', () => this.#closed(response));
     try {
       const body = await this.#bodies.read(request);
       try {
-        await this.#traced(request, response, () => this.#pass(request, response, body, closed));
+        await this.#traced(request, response, body);
       } finally {
         this.#bodies.release(body);
       }
@@ -89,17 +88,15 @@ export class ApiProxy {
   }
 
   /** Has a request followed from here to the end of its answer, where the host asks for telemetry. */
-  async #traced(
-    { method = 'GET', url = '/', headers }: IncomingMessage,
-    response: ServerResponse,
-    pass: () => Promise<Failure | undefined>,
-  ): Promise<void> {
+  async #traced(request: IncomingMessage, response: ServerResponse, body: RequestBody): Promise<void> {
+    const { method = 'GET', url = '/', headers } = request;
+    const route = routeOf(method, url);
+    const pass = (): Promise<Failure | undefined> => this.#pass(request, response, body, route);
     const { tracer } = this.#runtime.tracing;
-    const { path: route } = routeOf(method, url);
-    const from = inboundTrace((name) => headers[name]);
-    const trace = tracer?.requestBegins({ protocol: 'http', integration: this.name, method, route, from });
-    if (trace === undefined) await pass();
+    if (tracer === undefined) await pass();
     else {
+      const from = inboundTrace((name) => headers[name]);
+      const trace = tracer.requestBegins({ protocol: 'http', integration: this.name, method, route: route.path, from });
       const failure = await trace.run(pass);
       const status = response.headersSent ? response.statusCode : undefined;
       trace.ended(failure === undefined ? { ok: true, value: { status } } : { ok: false, failure });
@@ -111,10 +108,9 @@ export class ApiProxy {
     request: IncomingMessage,
     response: ServerResponse,
     body: RequestBody,
-    closed: Promise<void>,
+    route: Route,
   ): Promise<Failure | undefined> {
     const { method = 'GET', url = '/', headers } = request;
-    const route = routeOf(method, url);
     const credential = credentialOf(headers);
     const whole = body.kind === 'whole' ? body.bytes : undefined;
     const keys = route.dialect === undefined ? [] : repeatKeys(url, headers, credential, whole);
@@ -142,7 +138,7 @@ export class ApiProxy {
       return { ...spent, integration: this.name, attempts: 0, retryable: false };
     }
     const delayMs = Math.min(this.#repeats.delayOf(keys), this.#settings.budgetMs / 2);
-    if (delayMs > 0) await waitFor(this.#runtime.clock, delayMs, closed);
+    if (delayMs > 0 && !response.destroyed) await waitFor(this.#runtime.clock, delayMs, response);
     let before: Failure | undefined;
     for (const [index, upstream] of this.#upstreams.entries()) {
       if (response.destroyed) return undefined;
@@ -233,10 +229,10 @@ export class ApiProxy {
   }
 }
 
-function waitFor(clock: Clock, ms: number, closed: Promise<void>): Promise<void> {
+function waitFor(clock: Clock, ms: number, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(resolve, ms);
-    void closed.then(() => {
+    response.once('close', () => {
       clock.clearTimeout(timer);
       resolve();
     });

@@ -42,11 +42,15 @@ export class KeptBodies {
         this.#bytes -= bytes;
         resolve({ kind: 'passing', head: chunks, rest: request });
       };
+      let isWhole = false;
       const onEnd = (): void => {
-        leave();
+        isWhole = true;
         resolve({ kind: 'whole', bytes: chunks.length === 1 ? (chunks[0] ?? empty) : Buffer.concat(chunks) });
+        // Its listeners live as long as the request, which may be for hours.
+        chunks.length = 0;
       };
       const onClose = (): void => {
+        if (isWhole) return;
         leave();
         this.#bytes -= bytes;
         reject(new Error('The client left before its request was there'));
@@ -83,7 +87,7 @@ export interface AskedModel {
 }
 
 /** Clients put the model first; so far they are looked at as they are. */
-const headBytes = 2048;
+const headBytes = 256;
 /** A longer body is not walked through for the name of its model. */
 const mostWalked = 1024 * 1024;
 

@@ -7,7 +7,7 @@ export const metricsPath = '/metrics';
 
 /** Tells whether a request is for the metrics, whatever its method. */
 export function asksForMetrics({ url = '/' }: Pick<IncomingMessage, 'url'>): boolean {
-  return url.split('?', 1)[0] === metricsPath;
+  return url.startsWith(metricsPath) && url.split('?', 1)[0] === metricsPath;
 }
 
 /** Answers with metrics, in the format that the request asks for. */
