@@ -4,13 +4,18 @@ import { passOutput } from './output.ts';
 import { type CommandLine, startToEnd, unwedge } from './processes.ts';
 
 const run = 'run -- true';
+const storeless = 'run -- true, no store';
 const hook = 'hook -- true';
+const version = 'version';
+const help = '--help';
 const crash = 'hook that crashes';
 const output = 'run, 200 MB of output';
 const bytes = 200_000_000;
 
 const node: CommandLine = [process.execPath, '-e', '0'];
 const plainPipe = fileURLToPath(new URL('./plainPipe.js', import.meta.url));
+/** What a start of a process takes in ten lines of Node. */
+const spawning: CommandLine = [process.execPath, plainPipe, 'true'];
 const crashing = ['sh', '-c', 'kill -SEGV $$'];
 
 /** What a command costs behind `unwedge run` and `unwedge hook`, against the start of Node without which there is neither. */
@@ -26,7 +31,10 @@ export const cliSuite = defineSuite({
       about: 'the built command line, with a store of its own',
       cases: {
         [run]: startToEnd(() => [unwedge('run', '--', 'true')]),
+        [storeless]: startToEnd(() => [unwedge('run', '--db', ':memory:', '--', 'true')]),
         [hook]: startToEnd(() => [unwedge('hook', '--', 'true')]),
+        [version]: startToEnd(() => [unwedge('version')]),
+        [help]: startToEnd(() => [unwedge('--help')]),
         // Each under a name of its own: after five in a row it would not be run.
         [crash]: startToEnd((at) => [unwedge('hook', '--name', `crash-${at}`, '--', ...crashing)]),
         [output]: passOutput((...command) => unwedge('run', '--', ...command), bytes),
@@ -36,9 +44,14 @@ export const cliSuite = defineSuite({
       name: 'node',
       about: '`node -e 0`; for output, spawn() and pipe()',
       cases: {
-        ...each([run, hook, crash], () => startToEnd(() => [node])),
+        ...each([run, storeless, hook, version, help, crash], () => startToEnd(() => [node])),
         [output]: passOutput((...command) => [process.execPath, plainPipe, ...command], bytes),
       },
+    },
+    {
+      name: 'spawn',
+      about: 'ten lines of Node that start the command and pipe its output',
+      cases: each([run, storeless, hook], () => startToEnd(() => [spawning])),
     },
     {
       name: 'timeout',
@@ -47,8 +60,11 @@ export const cliSuite = defineSuite({
     },
   ],
   targets: [
-    startTarget('run of `true`, against node -e 0', run, 2),
-    startTarget('hook of `true`, against node -e 0', hook, 2),
+    startTarget('CPU of run of `true`, against node -e 0', run, 2.5),
+    startTarget('CPU of run of `true` without a store, against node -e 0', storeless, 2),
+    startTarget('CPU of hook of `true`, against node -e 0', hook, 1.5),
+    startTarget('CPU of version, against node -e 0', version, 1.3),
+    startTarget('CPU of --help, against node -e 0', help, 1.3),
     {
       says: '200 MB of output, against a plain pipe through Node',
       of: { subject: 'unwedge', case: output, metric: 'wall' },
@@ -69,6 +85,6 @@ function each(names: readonly string[], caseOf: () => Case): Record<string, Case
 }
 
 function startTarget(says: string, of: string, atMost: number): Target {
-  const figure = (subject: string) => ({ subject, case: of, metric: 'fastest' });
+  const figure = (subject: string) => ({ subject, case: of, metric: 'cpu' });
   return { says, of: figure('unwedge'), over: figure('node'), atMost };
 }
