@@ -39,6 +39,9 @@ export class ServerLines {
   readonly #input: Readable;
   #isOver = false;
   #wanted: (() => void)[] = [];
+  /** Lines of this turn of the event loop. */
+  #lines = '';
+  #isFull = false;
 
   constructor(open: OpenServer, listener: Listener, isShared = false) {
     const lines = createByteLines({
@@ -68,18 +71,28 @@ export class ServerLines {
   /** Passes on one message, on one line without its end. Resolves when there is room for the next; never rejects. */
   send(line: string): Promise<void> | undefined {
     if (this.#isOver) return undefined;
-    if (this.#input.push(Buffer.from(`${line}\n`))) return undefined;
-    return new Promise((resolve) => this.#wanted.push(resolve));
+    if (this.#lines === '') setImmediate(() => this.#pass());
+    this.#lines += `${line}\n`;
+    return this.#isFull ? new Promise((resolve) => this.#wanted.push(resolve)) : undefined;
   }
 
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#wakeAll();
+    this.#pass();
     this.#input.push(null);
   }
 
+  #pass(): void {
+    if (this.#lines === '') return;
+    const lines = Buffer.from(this.#lines);
+    this.#lines = '';
+    if (!this.#input.destroyed) this.#isFull = !this.#input.push(lines);
+  }
+
   #wakeAll(): void {
+    this.#isFull = false;
     for (const wake of this.#wanted.splice(0)) wake();
   }
 }
