@@ -8,8 +8,8 @@ import { type Abort, type Controller, hostDispatcher, ownDispatcher, requestSett
 export interface PlainRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
-  /** By their names in small letters. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn, of {@link headerList}. */
+  readonly headers: readonly string[];
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -24,26 +24,29 @@ export function sendRequest(request: PlainRequest, kept: KeptConnections): Promi
   const { method, url, headers, body, signal } = request;
   const dispatcher = hostDispatcher();
   if (dispatcher === undefined) {
-    const init = { method, headers, body: body ?? null, signal, redirect: 'manual' as const };
+    const pairs = headers.flatMap((name, at): [string, string][] =>
+      at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : [],
+    );
+    const init = { method, headers: pairs, body: body ?? null, signal, redirect: 'manual' as const };
     return fetch(url, { ...init, ...ownDispatcher(kept) });
   }
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
-    const { origin, pathname, search } = url;
+    if (target?.url !== url) target = { url, origin: url.origin, path: url.pathname + url.search };
     const answer = new DispatchedAnswer(signal, kept, resolve, reject);
-    const sent = { ...usualHeaders, 'accept-encoding': encodings(url), ...headers };
-    dispatcher.dispatch(
-      { ...requestSettings, origin, path: pathname + search, method, headers: sent, body: body ?? null },
-      answer,
-    );
+    const { origin, path } = target;
+    dispatcher.dispatch({ ...requestSettings, origin, path, method, headers, body: body ?? null }, answer);
   });
 }
 
-/** As `fetch` names itself. */
-const usualHeaders = { 'user-agent': 'node' };
+/** Parts of the address that was asked last. */
+let target: { readonly url: URL; readonly origin: string; readonly path: string } | undefined;
 
-function encodings({ protocol }: URL): string {
-  return protocol === 'https:' ? 'br, gzip, deflate' : 'gzip, deflate';
+/** The headers of a request as `fetch` would send them: it names itself, and what it unpacks. A later one takes the place of one of the same name before it. */
+export function headerList({ protocol }: URL, ...records: readonly Readonly<Record<string, string>>[]): string[] {
+  const encodings = protocol === 'https:' ? 'br, gzip, deflate' : 'gzip, deflate';
+  const usual: Record<string, string> = { 'user-agent': 'node', 'accept-encoding': encodings };
+  return Object.entries(Object.assign(usual, ...records) as typeof usual).flat();
 }
 
 /** Bytes that may have come before they are asked for; then undici is told to wait. */

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KeptConnections } from '../../src/streams/keptConnections.ts';
 import { readBody } from '../../src/streams/readBody.ts';
-import { sendRequest } from '../../src/streams/sendRequest.ts';
+import { headerList, sendRequest } from '../../src/streams/sendRequest.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -21,7 +21,7 @@ async function start(answer: Answer) {
   server.on('connection', () => connections++);
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a?b=c`);
   const send = (signal = new AbortController().signal, body?: string) =>
-    sendRequest({ method: 'POST', url, headers: { 'x-own': 'one' }, body, signal }, kept);
+    sendRequest({ method: 'POST', url, headers: headerList(url, { 'x-own': 'one' }), body, signal }, kept);
   return { send, connections: () => connections };
 }
 
@@ -116,7 +116,7 @@ describe.each(['by the dispatcher', 'by a fetch that was put in its place'])('a 
     take();
     const url = new URL('http://127.0.0.1:1/');
     const sent = sendRequest(
-      { method: 'GET', url, headers: {}, signal: new AbortController().signal },
+      { method: 'GET', url, headers: [], signal: new AbortController().signal },
       new KeptConnections(),
     );
     const error: unknown = await sent.catch((each: unknown) => each);

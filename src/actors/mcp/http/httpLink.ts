@@ -79,6 +79,10 @@ export class HttpLink extends RemoteLink {
   };
   #session: string | undefined = undefined;
   #version: string | undefined = undefined;
+  /** Headers of a POST in this session. */
+  #postHeaders: { session?: string | undefined; version?: string | undefined; all: Record<string, string> } = {
+    all: postHeaders,
+  };
   #capabilities: McpParams = {};
   #era: 'legacy' | 'modern' | undefined = undefined;
   /** Fields in which each request of the stateless era describes itself. */
@@ -171,12 +175,13 @@ export class HttpLink extends RemoteLink {
   }
 
   #headersOf({ requests: [first] }: Outgoing): Readonly<Record<string, string>> {
-    return {
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
-      ...(first?.method === 'initialize' ? {} : this.#sessionHeaders()),
-      ...(first !== undefined && this.#modernHeaders.of(first)),
-    };
+    if (first?.method === 'initialize') return postHeaders;
+    const [session, version] = [this.#session, this.#version];
+    if (this.#postHeaders.session !== session || this.#postHeaders.version !== version) {
+      this.#postHeaders = { session, version, all: { ...postHeaders, ...this.#sessionHeaders() } };
+    }
+    const { all } = this.#postHeaders;
+    return first === undefined || !isModern(first.params) ? all : { ...all, ...this.#modernHeaders.of(first) };
   }
 
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<HttpAnswer> {
@@ -426,6 +431,8 @@ export class HttpLink extends RemoteLink {
     });
   }
 }
+
+const postHeaders = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 
 const hung: FailureFacts = {
   kind: 'crash',

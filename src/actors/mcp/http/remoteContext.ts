@@ -4,7 +4,7 @@ import type { McpParams, McpRequest } from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/jsonSpans.ts';
 import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { KeptConnections } from '../../../streams/keptConnections.ts';
-import { sendRequest } from '../../../streams/sendRequest.ts';
+import { headerList, sendRequest } from '../../../streams/sendRequest.ts';
 import { dropBody } from '../../../streams/readBody.ts';
 import { valueHider } from '../../process/valueHider.ts';
 import { Access } from './access.ts';
@@ -132,6 +132,8 @@ class Requester {
   readonly #access: Access;
   readonly #scope: FailureScope;
   readonly #kept = new KeptConnections();
+  /** Headers that were sent last: mostly the next ones are the same. */
+  #last: { own: HttpRequest['headers']; token: string | undefined; list: readonly string[] } | undefined = undefined;
 
   constructor(
     { url, headers = {} }: { url: string; headers?: Readonly<Record<string, string | undefined>> | undefined },
@@ -152,7 +154,7 @@ class Requester {
   async send(request: HttpRequest): Promise<HttpAnswer> {
     const { signal } = request;
     for (let isAgain = false; ; isAgain = true) {
-      const token = await this.#access.token(signal);
+      const token = this.#access.renews ? await this.#access.token(signal) : undefined;
       const response = await this.#fetch(request, token);
       if (!isRefusal(response)) {
         if (response.ok) this.#access.accepted(token);
@@ -188,8 +190,7 @@ class Requester {
 
   async #fetch(request: HttpRequest, token: string | undefined): Promise<HttpAnswer> {
     const { method, body, signal } = request;
-    const shown = token === undefined ? undefined : { authorization: `Bearer ${token}`.trim() };
-    const headers = { ...this.#headers, ...request.headers, ...shown };
+    const headers = this.#headersOf(request.headers, token);
     let url = request.url === undefined ? this.#url : new URL(request.url);
     for (let redirects = 0; ; redirects++) {
       let response: HttpAnswer;
@@ -202,6 +203,13 @@ class Requester {
       if (response.status < 300 || response.status > 399) return response;
       url = this.#followed(response, url, redirects);
     }
+  }
+
+  #headersOf(own: HttpRequest['headers'], token: string | undefined): readonly string[] {
+    if (this.#last?.own === own && this.#last.token === token) return this.#last.list;
+    const shown = token === undefined ? {} : { authorization: `Bearer ${token}`.trim() };
+    this.#last = { own, token, list: headerList(this.#url, this.#headers, own, shown) };
+    return this.#last.list;
   }
 
   /** Follows a redirect: within the origin, and with the request as it is. */
