@@ -91,9 +91,9 @@ export class McpHttp {
     const { headers } = request;
     const refused = refusePost(headers);
     if (refused !== undefined) return this.#refuse(response, refused);
-    const body = await readRequestBody(request, this.#options.clock);
+    const body = await readRequestBody(request);
     if (body === 'left') return;
-    if (typeof body === 'string') return this.#refuse(response, bodyRefusals[body], null, { Connection: 'close' });
+    if (body === 'too_large') return this.#refuse(response, tooLarge, null, { Connection: 'close' });
     // A line break of JSON is but a space between two words, and a message is to be one line.
     const text = body
       .toString('utf8')
@@ -200,14 +200,11 @@ const notRpc = {
   code: rpcErrors.invalidRequest,
   message: 'Invalid Request: the body is no message of JSON-RPC',
 };
-const bodyRefusals = {
-  too_large: {
-    status: 413,
-    code: transportError,
-    message: `Payload Too Large: a message may have ${maxBodyBytes} bytes`,
-  },
-  too_slow: { status: 408, code: transportError, message: 'Request Timeout: the body did not come' },
-} as const;
+const tooLarge = {
+  status: 413,
+  code: transportError,
+  message: `Payload Too Large: a message may have ${maxBodyBytes} bytes`,
+};
 
 /** Passes one request of the stateless era on, and what is said about it back. Its client's leaving calls it off. */
 function exchange(

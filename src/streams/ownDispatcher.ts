@@ -13,11 +13,9 @@ export interface Dispatcher {
 }
 
 /** Controller that the parts of an answer come with, in undici 8. */
-export interface Controller {
+interface Controller {
   readonly rawHeaders?: readonly (Uint8Array | string)[] | null;
   abort?: Abort;
-  pause?(): void;
-  resume?(): void;
 }
 
 export type Abort = (...reason: unknown[]) => unknown;
@@ -45,16 +43,15 @@ export function ownDispatcher(kept: KeptConnections): object {
 /** What {@link ownDispatcher} asks of each request. */
 export const requestSettings = { headersTimeout: 0, bodyTimeout: 0, allowH2: false };
 
-/** The dispatcher that the global `fetch` would send by, host's or Node's; undefined where `fetch` is not Node's own, or has none. */
+/**
+ * The dispatcher that the global `fetch` would send by, the host's or Node's, for handlers as undici 6 and 7 have them; undefined where `fetch` is not Node's own,
+ * or has none. undici 8 has one for such handlers beside its own.
+ */
 export function hostDispatcher(): Dispatcher | undefined {
   if (!isOfNode(fetch)) return undefined;
   // Node makes its own when it first makes one of these.
   if (Reflect.get(globalThis, names[0]) === undefined) new Headers();
-  const [older, newer] = names;
-  const own: unknown = Reflect.get(
-    globalThis,
-    Number.parseInt(process.versions['undici'] ?? '', 10) < 8 ? older : newer,
-  );
+  const own: unknown = Reflect.get(globalThis, names[0]);
   return isDispatcher(own) ? own : undefined;
 }
 

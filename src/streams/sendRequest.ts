@@ -1,8 +1,8 @@
 import { AnswerCheck, cutOff } from './answerCheck.ts';
 import { EncodedBody } from './encodedBody.ts';
-import type { AnswerBody, AnswerReader, HttpAnswer } from './httpAnswer.ts';
+import type { AnswerBody, AnswerReader, HttpAnswer } from './readBody.ts';
 import type { KeptConnections } from './keptConnections.ts';
-import { type Abort, type Controller, hostDispatcher, ownDispatcher, requestSettings } from './ownDispatcher.ts';
+import { type Abort, hostDispatcher, ownDispatcher, requestSettings } from './ownDispatcher.ts';
 
 /** Request without a stream in it. */
 export interface PlainRequest {
@@ -24,16 +24,14 @@ export function sendRequest(request: PlainRequest, kept: KeptConnections): Promi
   const { method, url, headers, body, signal } = request;
   const dispatcher = hostDispatcher();
   if (dispatcher === undefined) {
-    const pairs = headers.flatMap((name, at): [string, string][] =>
-      at % 2 === 0 ? [[name, headers[at + 1] ?? '']] : [],
-    );
+    const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]] as [string, string]] : []));
     const init = { method, headers: pairs, body: body ?? null, signal, redirect: 'manual' as const };
     return fetch(url, { ...init, ...ownDispatcher(kept) });
   }
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason as Error);
     if (target?.url !== url) target = { url, origin: url.origin, path: url.pathname + url.search };
-    const answer = new DispatchedAnswer(signal, kept, resolve, reject);
+    const answer = new DispatchedAnswer(signal, kept, resolve);
     const { origin, path } = target;
     dispatcher.dispatch({ ...requestSettings, origin, path, method, headers, body: body ?? null }, answer);
   });
@@ -52,19 +50,19 @@ export function headerList({ protocol }: URL, ...records: readonly Readonly<Reco
 /** Bytes that may have come before they are asked for; then undici is told to wait. */
 const mostUnread = 65_536;
 
-type Headers7 = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-/** Handler of one request, and its answer. undici 6 tells it by the first five methods, 7 and 8 by the five after them. */
+/** Handler of one request, and its answer. */
 class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
   status = 0;
+  ok = false;
   locked = false;
+  readonly bodyUsed = false;
+  readonly body = this;
   readonly headers = { get: (name: string) => this.#header(name), has: (name: string) => this.#header(name) !== null };
   readonly #signal: AbortSignal;
   readonly #check: AnswerCheck;
-  readonly #resolve: (answer: HttpAnswer) => void;
-  readonly #reject: (error: unknown) => void;
+  readonly #resolve: (answer: HttpAnswer | Promise<never>) => void;
   readonly #chunks: Uint8Array[] = [];
-  #header: (name: string) => string | null = () => null;
+  #raw: readonly Uint8Array[] = [];
   #encoded: EncodedBody | undefined = undefined;
   #abort: Abort | undefined = undefined;
   #resume: (() => void) | undefined = undefined;
@@ -74,16 +72,10 @@ class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
   /** Wakes the reader that waits for the next bytes. */
   #wake: (() => void) | undefined = undefined;
 
-  constructor(
-    signal: AbortSignal,
-    kept: KeptConnections,
-    resolve: (answer: HttpAnswer) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(signal: AbortSignal, kept: KeptConnections, resolve: (answer: HttpAnswer | Promise<never>) => void) {
     this.#signal = signal;
     this.#check = new AnswerCheck(kept);
     this.#resolve = resolve;
-    this.#reject = reject;
     signal.addEventListener('abort', this.#aborted);
   }
 
@@ -94,8 +86,15 @@ class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
   }
 
   onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
+    // What comes before the answer itself says nothing.
+    if (status < 200) return true;
     this.#resume = resume;
-    this.#answered(status, (name) => rawHeader(raw, name));
+    this.status = status;
+    this.ok = status < 300;
+    this.#raw = raw;
+    this.#check.answered(['transfer-encoding', this.#header('transfer-encoding') ?? '']);
+    this.#encoded = EncodedBody.of(this.#header('content-encoding') ?? '', (chunk) => this.#take(chunk));
+    this.#resolve(this);
     return true;
   }
 
@@ -115,42 +114,6 @@ class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
   onError(error: unknown): void {
     this.#check.drop();
     this.#over(error ?? new Error('The request failed'));
-  }
-
-  onRequestStart(controller: Controller): void {
-    this.onConnect((reason) => controller.abort?.(reason));
-  }
-
-  onResponseStart(controller: Controller, status: number, headers: Headers7): void {
-    this.#resume = () => controller.resume?.();
-    this.#answered(status, (name) => {
-      const value = headers[name];
-      return typeof value === 'object' ? value.join(', ') : (value ?? null);
-    });
-  }
-
-  onResponseData(controller: Controller, chunk: Uint8Array): void {
-    if (!this.onData(chunk)) controller.pause?.();
-  }
-
-  onResponseEnd(): void {
-    this.onComplete();
-  }
-
-  onResponseError(_controller: Controller, error: unknown): void {
-    this.onError(error);
-  }
-
-  get ok(): boolean {
-    return this.status < 300;
-  }
-
-  get body(): AnswerBody {
-    return this;
-  }
-
-  get bodyUsed(): boolean {
-    return this.locked;
   }
 
   get arrived(): readonly Uint8Array[] | undefined {
@@ -175,19 +138,8 @@ class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
   }
 
   cancel(): Promise<void> {
-    this.#chunks.length = 0;
     this.#giveUp(undefined);
     return Promise.resolve();
-  }
-
-  #answered(status: number, header: (name: string) => string | null): void {
-    // What comes before the answer itself says nothing.
-    if (status < 200) return;
-    this.status = status;
-    this.#header = header;
-    this.#check.answered(['transfer-encoding', header('transfer-encoding') ?? '']);
-    this.#encoded = EncodedBody.of(header('content-encoding') ?? '', (chunk) => this.#take(chunk));
-    this.#resolve(this);
   }
 
   #take(chunk: Uint8Array): void {
@@ -207,12 +159,10 @@ class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
     this.#resume?.();
   }
 
-  readonly #aborted = (): void => {
-    this.#chunks.length = 0;
-    this.#giveUp(this.#signal.reason);
-  };
+  readonly #aborted = (): void => this.#giveUp(this.#signal.reason);
 
   #giveUp(reason: unknown): void {
+    this.#chunks.length = 0;
     if (this.#end !== undefined) return;
     this.#check.giveUp();
     this.#encoded?.drop();
@@ -224,18 +174,19 @@ class DispatchedAnswer implements HttpAnswer, AnswerBody, AnswerReader {
     if (this.#end !== undefined) return;
     this.#end = { error };
     this.#signal.removeEventListener('abort', this.#aborted);
-    if (this.status === 0) this.#reject(error);
+    if (this.status === 0) this.#resolve(Promise.reject(error as Error));
     this.#wake?.();
   }
-}
 
-/** The value of a header among names and values in turn; several are joined. */
-function rawHeader(raw: readonly Uint8Array[], name: string): string | null {
-  let found: string | null = null;
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    if (raw[at]?.length !== name.length || String(raw[at]).toLowerCase() !== name) continue;
-    const value = Buffer.from(raw[at + 1] ?? []).toString('latin1');
-    found = found === null ? value : `${found}, ${value}`;
+  /** The value of a header; several of a name are joined. */
+  #header(name: string): string | null {
+    let found: string | null = null;
+    for (let at = 0; at + 1 < this.#raw.length; at += 2) {
+      const own = this.#raw[at];
+      if (own?.length !== name.length || String(own).toLowerCase() !== name) continue;
+      const value = Buffer.from(this.#raw[at + 1] ?? []).toString('latin1');
+      found = found === null ? value : `${found}, ${value}`;
+    }
+    return found;
   }
-  return found;
 }

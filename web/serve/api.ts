@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { IncomingMessage } from 'node:http';
 import { maxBodyBytes, readRequestBody } from '../../proxy/http/requestBody.ts';
-import type { Clock } from '../../src/policy/face.ts';
 import { type Keys, type Values, readOptions } from '../../src/policy/options/face.ts';
 import { shows } from '../server/access.ts';
 import { noTrace } from '../server/httpServer.ts';
@@ -38,7 +37,6 @@ interface Env {
 }
 
 interface ApiOptions {
-  readonly clock: Clock;
   /** Token that a request shows as `Authorization: Bearer …`. @defaultValue none is asked for */
   readonly token?: string | undefined;
   /** Tells whether nothing can be asked for yet but whether it lives. */
@@ -46,7 +44,7 @@ interface ApiOptions {
 }
 
 /** The routes of the table, answered by these. */
-export function createApi(handlers: Handlers, { clock, token, isStarting }: ApiOptions): Hono<Env> {
+export function createApi(handlers: Handlers, { token, isStarting }: ApiOptions): Hono<Env> {
   const app = new Hono<Env>();
   app.use('*', async (context, next) => {
     for (const [name, value] of Object.entries(noTrace)) context.header(name, value);
@@ -80,7 +78,7 @@ export function createApi(handlers: Handlers, { clock, token, isStarting }: ApiO
     if (route.isOpen !== true && isStarting()) throw new ApiError(503, 'It is starting.', 1);
     // A probe may add what it likes to its address.
     const query = route.isOpen === true ? {} : readOptions('query', context.req.query(), route.query ?? {});
-    const body = route.body === undefined ? {} : readOptions('body', await jsonOf(request, clock), route.body);
+    const body = route.body === undefined ? {} : readOptions('body', await jsonOf(request), route.body);
     const path: Readonly<Record<string, string>> = context.req.param();
     const answered = await handle({ context, request, path, query, body });
     if (answered instanceof Response) return answered;
@@ -89,8 +87,8 @@ export function createApi(handlers: Handlers, { clock, token, isStarting }: ApiO
 }
 
 /** An empty body says nothing of anything. Hono's own limit cannot be used: a body without a length is a request made anew to it, which Node refuses. */
-async function jsonOf(request: IncomingMessage, clock: Clock): Promise<unknown> {
-  const bytes = await readRequestBody(request, clock);
+async function jsonOf(request: IncomingMessage): Promise<unknown> {
+  const bytes = await readRequestBody(request);
   if (bytes === 'too_large') throw new ApiError(413, `A body has at most ${maxBodyBytes} bytes.`);
   if (typeof bytes === 'string') throw new ApiError(400, 'The body did not come to its end.');
   const text = bytes.toString('utf8');

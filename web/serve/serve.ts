@@ -121,7 +121,7 @@ export async function startServe(options: ServeOptions): Promise<Serving> {
         }),
       dashboardUrl: () => dashboard.url,
     }),
-    { clock, token: options.token, isStarting: () => phase === 'starting' },
+    { token: options.token, isStarting: () => phase === 'starting' },
   );
   const listener = getRequestListener(api.fetch, { overrideGlobalObjects: false });
   const server = await startHttpServer({

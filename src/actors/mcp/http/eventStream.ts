@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
+import type { HttpAnswer } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { lateModule } from '../../process/lateModule.ts';
 

@@ -3,8 +3,7 @@ import type { Clock } from '../../../policy/clock.ts';
 import { AttemptError, type FailureFacts, type FailureKind, failureKinds } from '../../../policy/failures/failure.ts';
 import { fieldsOf, readMessage } from '../../../protocol/mcp/message.ts';
 import { bounded } from '../../../protocol/mcp/toolFailure.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
-import { readBody } from '../../../streams/readBody.ts';
+import { readBody, type HttpAnswer } from '../../../streams/readBody.ts';
 
 /** Means that are needed to say why a request failed. */
 export interface FailureScope {

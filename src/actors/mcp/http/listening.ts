@@ -1,7 +1,6 @@
 import { fieldsOf, idKey, type McpRequest, readMessage } from '../../../protocol/mcp/message.ts';
 import { subscriptionField } from '../../../protocol/mcp/methods.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
-import { dropBody } from '../../../streams/readBody.ts';
+import { dropBody, type HttpAnswer } from '../../../streams/readBody.ts';
 import { refusalText } from './httpFailure.ts';
 import type { StandingHost } from './standingStream.ts';
 

@@ -1,9 +1,8 @@
 import type { Clock, Timer } from '../../../policy/clock.ts';
 import { AttemptError, type FailureFacts } from '../../../policy/failures/failure.ts';
 import type { McpId } from '../../../protocol/mcp/message.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
-import { bodyAtHand, dropBody, readBody } from '../../../streams/readBody.ts';
+import { bodyAtHand, dropBody, readBody, type HttpAnswer } from '../../../streams/readBody.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 import { brokenFacts, type FailureScope, lostAnswer, noAnswer, refusalText, tooLarge } from './httpFailure.ts';
 import { type MessageSink, OpenRequests, type Outgoing } from './openRequests.ts';

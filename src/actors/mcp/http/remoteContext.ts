@@ -2,10 +2,9 @@ import type { Clock, Random } from '../../../policy/clock.ts';
 import { AttemptError } from '../../../policy/failures/failure.ts';
 import type { McpParams, McpRequest } from '../../../protocol/mcp/message.ts';
 import { withId } from '../../../protocol/mcp/jsonSpans.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
 import { KeptConnections } from '../../../streams/keptConnections.ts';
 import { headerList, sendRequest } from '../../../streams/sendRequest.ts';
-import { dropBody } from '../../../streams/readBody.ts';
+import { dropBody, type HttpAnswer } from '../../../streams/readBody.ts';
 import { valueHider } from '../../process/valueHider.ts';
 import { Access } from './access.ts';
 import { brokenFacts, type FailureScope, refusalText, statusFacts } from './httpFailure.ts';
@@ -142,7 +141,9 @@ class Requester {
   ) {
     this.#url = new URL(url);
     // Joined and trimmed as `fetch` does, by their names in small letters.
-    this.#headers = Object.fromEntries(new Headers(Object.entries(headers).filter(isGiven)));
+    this.#headers = Object.fromEntries(
+      new Headers(Object.entries(headers).filter((each): each is [string, string] => each[1] !== undefined)),
+    );
     this.#access = access;
     this.#scope = scope;
   }
@@ -229,10 +230,6 @@ class Requester {
 /** A response whose body has been read. */
 function repeated({ status, headers }: HttpAnswer, text: string): HttpAnswer {
   return new Response(text, { status, headers: { 'content-type': headers.get('content-type') ?? 'text/plain' } });
-}
-
-function isGiven(entry: [string, string | undefined]): entry is [string, string] {
-  return entry[1] !== undefined;
 }
 
 function isRefusal({ status, headers }: HttpAnswer): boolean {

@@ -1,8 +1,7 @@
 import { AttemptError } from '../../../policy/failures/failure.ts';
 import { type Clock } from '../../../policy/clock.ts';
 import { inTime } from '../../../policy/inTime.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
-import { dropBody } from '../../../streams/readBody.ts';
+import { dropBody, type HttpAnswer } from '../../../streams/readBody.ts';
 import { isEventStream } from './eventStream.ts';
 
 interface Resumption {

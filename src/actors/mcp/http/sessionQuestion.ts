@@ -7,7 +7,7 @@ import { refusalText } from './httpFailure.ts';
 import { type Outgoing, readOutgoing } from './openRequests.ts';
 import type { RemoteContext } from './remoteContext.ts';
 import { type SessionSign, signOf, signOfEra } from './sessionDoubt.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
+import type { HttpAnswer } from '../../../streams/readBody.ts';
 
 /** Needs of a question from the link that it is put for. */
 export interface QuestionHost {

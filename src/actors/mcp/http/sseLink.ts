@@ -3,8 +3,7 @@ import { AttemptError, type FailureFacts } from '../../../policy/failures/failur
 import { inTime } from '../../../policy/inTime.ts';
 import { idKey, type McpAnswer, type McpId, readMessage } from '../../../protocol/mcp/message.ts';
 import { requestLine } from '../../../protocol/jsonRpc.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
-import { dropBody } from '../../../streams/readBody.ts';
+import { dropBody, type HttpAnswer } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 import { brokenFacts, isNoServer, refusalText, statusFacts, wrongAddress } from './httpFailure.ts';
@@ -71,7 +70,6 @@ export class SseLink extends RemoteLink {
     try {
       // What is told as the link ends is not sent any more: the server knows no session whose stream has ended.
       if (requests.length === 0) await new Promise<void>((resolve) => this.clock.nextTurn(resolve));
-      own.signal.throwIfAborted();
       const response = await this.#post(text, own.signal, isOfSession);
       if (response.ok) dropBody(response);
       else {

@@ -1,6 +1,5 @@
 import type { Clock, Random, Timer } from '../../../policy/clock.ts';
-import type { HttpAnswer } from '../../../streams/httpAnswer.ts';
-import { dropBody } from '../../../streams/readBody.ts';
+import { dropBody, type HttpAnswer } from '../../../streams/readBody.ts';
 import type { ServerSentEvent } from '../../../streams/serverSentEvents.ts';
 import { isEventStream, messageText, readEventStream } from './eventStream.ts';
 
