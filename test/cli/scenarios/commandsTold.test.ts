@@ -61,7 +61,8 @@ describe.skipIf(!hasSqlite)('commands that are told', () => {
     writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: servers }));
     const asked = { type: 'hook.failed', hook: 'guard', event: 'Stop', action: '', error: 'it hung' } as const;
     const open = Array.from({ length: 8 }, (_, at) => failed(at, { integration: 'kb' }));
-    const env = { HOME: home, UNWEDGE_DB: await databaseWith(stored(asked), ...open), PATH: '/usr/bin:/bin' };
+    const db = await databaseWith(stored(asked), ...open);
+    const env = { HOME: home, XDG_RUNTIME_DIR: home, UNWEDGE_DB: db, PATH: '/usr/bin:/bin' };
     const at = words.map((word) => (word === 'kept' ? join(home, word) : word));
     const ran = await call(at, { env, own: 'npx unwedge' });
     expect(lost(ran)).toEqual([]);
