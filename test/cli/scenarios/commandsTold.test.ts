@@ -6,9 +6,11 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { told, typed } from '../../../cli/ownCommand.ts';
 import { call, databaseWith, type Ran } from '../startCli.ts';
 
-/** Commands in a text that a shell without `unwedge` would not find. */
+/** Commands in a text that a shell without `unwedge` would not find; the name of a proxy, as one that runs here now has, is none. */
 const lost = ({ stdout, stderr }: Ran): readonly string[] =>
-  `${stdout}${stderr}`.match(/(?<!npx )\bunwedge (?:[a-z]+(?:-[a-z]+)?)\b(?! (?:is|keeps))(?<!unwedge stands)/g) ?? [];
+  `${stdout}${stderr}`
+    .replaceAll(/unwedge mcp \S+ \(pid|"name": "unwedge mcp/g, '')
+    .match(/(?<!npx )\bunwedge (?:[a-z]+(?:-[a-z]+)?)\b(?! (?:is|keeps))(?<!unwedge stands)/g) ?? [];
 
 describe.skipIf(!hasSqlite)('commands that are told', () => {
   it('[L-8] are those that begin a command or stand in backticks, and no other word', () => {
