@@ -166,7 +166,7 @@ describe('unwedge mcp with a file of servers', () => {
     [
       'with an agent alone',
       { agents: { nightly: { backend: 'claude' } } },
-      'to have an object `mcpServers`; with agents alone it is for `unwedge serve`',
+      'to have an object `mcpServers`; with agents alone it is for `',
     ],
     ['that has none', { mcpServers: {} }, 'it has no server'],
     [
