@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KeptConnections } from '../../src/streams/keptConnections.ts';
 import { readBody } from '../../src/streams/readBody.ts';
@@ -80,6 +80,31 @@ describe.each(['by the dispatcher', 'by a fetch that was put in its place'])('a 
     bytes -= 5;
     expect((await readBody(await send(), all)).end).toBe('broken');
   });
+
+  it('[R-14] has an answer unpacked that was packed more than once, and half of it is an error', async () => {
+    take();
+    const packed = brotliCompressSync(gzipSync(deflateRawSync('x'.repeat(300_000))));
+    let bytes = packed.length;
+    const { send } = await start((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'deflate, GZIP,br' }).end(packed.subarray(0, bytes));
+    });
+    const whole = await readBody(await send(), all);
+    expect([textOf(whole.bytes).length, whole.end]).toEqual([300_000, 'ended']);
+    bytes -= 5;
+    expect((await readBody(await send(), all)).end).toBe('broken');
+  });
+
+  it.each(['identity', 'constructor', '__proto__', 'gzip, toString', 'unheard-of'])(
+    '[R-14] has an answer as it came whose encoding nobody knows: %s',
+    async (encoding) => {
+      take();
+      const { send } = await start((_, response) => {
+        response.writeHead(200, { 'content-encoding': encoding }).end('as it came');
+      });
+      const { bytes, end } = await readBody(await send(), all);
+      expect([textOf(bytes), end]).toEqual(['as it came', 'ended']);
+    },
+  );
 
   it('[R-14] whose connection breaks in the middle of its answer is broken', async () => {
     take();

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import type { FailureFacts } from './failure.ts';
 
 /** Errors that are remembered, and the longest of them in characters of all that they say. */
@@ -15,10 +16,14 @@ export function keyOfError(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > deepest) return undefined;
   const prototype: unknown = Object.getPrototypeOf(error);
   if (!plain.has(prototype)) return undefined;
+  // What a proxy has, or a getter gives, may be another thing the next time.
+  if (types.isProxy(error)) return undefined;
   let key = (prototype as Error).name;
   for (const name of Object.getOwnPropertyNames(error)) {
     if (name === 'stack') continue;
-    const value = (error as Readonly<Record<string, unknown>>)[name];
+    const own = Object.getOwnPropertyDescriptor(error, name);
+    if (own === undefined || own.get !== undefined) return undefined;
+    const value: unknown = own.value;
     const said = typeof value === 'object' && value !== null ? keyOfError(value, depth + 1) : String(value);
     if (said === undefined || key.length + said.length > longestKey) return undefined;
     // With their lengths, or a message could say what the fields of another error do.

@@ -34,6 +34,17 @@ describe('an error that says what another one said', () => {
   });
 });
 
+/** Answers for `status` what the error itself does not have. */
+function statusOf(status: number): ProxyHandler<Error> {
+  return { get: (error, name) => (name === 'status' ? status : (Reflect.get(error, name) as unknown)) };
+}
+
+/** An error whose status is another one from the second time on that it is read. */
+function changing(first: number, later: number): Error {
+  let reads = 0;
+  return Object.defineProperty(new Error('it failed'), 'status', { get: () => (reads++ === 0 ? first : later) });
+}
+
 describe('an error that differs from one that was met', () => {
   const known = { code: 'ECONNREFUSED' };
 
@@ -88,6 +99,26 @@ describe('an error that differs from one that was met', () => {
     classify(new Error('gone'), { wallNow });
     expect(classify(new Status('gone'), { wallNow })).toMatchObject({ kind: 'permanent', reason: 'not_found' });
     for (const error of [proxy, thrower, thrower]) expect(classify(error, { wallNow }).outcome).toBe('unknown');
+  });
+
+  it.each([
+    ['behind a proxy', (status: number) => new Proxy(new Error('it failed'), statusOf(status))],
+    [
+      'whose cause is behind one',
+      (status: number) => new Error('it failed', { cause: new Proxy(new Error(''), statusOf(status)) }),
+    ],
+  ])('[R-5] where what it says is not what it was asked for: %s', (_, make) => {
+    for (const kind of ['transient', 'auth', 'rate_limit']) {
+      const status = { transient: 503, auth: 401, rate_limit: 429 }[kind] ?? 0;
+      expect(classify(make(status), { wallNow }).kind).toBe(kind);
+    }
+    expect(classify(new Error('it failed'), { wallNow }).kind).toBe('unknown');
+    expect(classify(new Error('it failed', { cause: new Error('') }), { wallNow }).kind).toBe('unknown');
+  });
+
+  it('[R-5] where a getter of it answers otherwise each time', () => {
+    classify(changing(502, 401), { wallNow });
+    expect(classify(coded('it failed', { status: 502 }), { wallNow }).kind).toBe('transient');
   });
 
   it('[R-5] after more errors than are remembered', () => {
