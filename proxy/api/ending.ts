@@ -117,14 +117,17 @@ function hintedForCodex(
 /** The headers of an answer that is given later: what they say to wait has become less. A date is as true as it was. */
 function aged(headers: readonly string[], ageMs: number): string[] {
   return headers.map((value, index) => {
-    const unitMs = index % 2 === 1 ? waitUnits[headers[index - 1]?.toLowerCase() ?? ''] : undefined;
+    const unitMs = index % 2 === 1 ? waitUnits.get(headers[index - 1]?.toLowerCase() ?? '') : undefined;
     if (unitMs === undefined || !/^\d+(?:\.\d+)?$/.test(value)) return value;
     return String(Math.max(1, Math.ceil(Number(value) - ageMs / unitMs)));
   });
 }
 
 /** Headers that say how long to wait, and ms in a unit of theirs. */
-const waitUnits: Readonly<Record<string, number | undefined>> = { 'retry-after': 1000, 'retry-after-ms': 1 };
+const waitUnits: ReadonlyMap<string, number> = new Map([
+  ['retry-after', 1000],
+  ['retry-after-ms', 1],
+]);
 
 /** Tells whether another upstream may be asked: this one could not answer, and it is not the request that is wrong. */
 export function mayFallBack(failure: Failure, { body, route }: Asked): boolean {

@@ -28,7 +28,8 @@ const calls: Readonly<Record<string, (item: Fields) => readonly [tool: string, i
 export function hearCodexItem(told: Fields, isOver: boolean, ear: HeardCalls): void {
   const item = Object.fromEntries(Object.entries(told).map(([name, value]) => [plain(name), value]));
   const { id, status, error, success, exitcode: code = 0 } = item;
-  const call = calls[plain(textIn(item['type']) ?? '')]?.(item);
+  const type = plain(textIn(item['type']) ?? '');
+  const call = Object.hasOwn(calls, type) ? calls[type]?.(item) : undefined;
   if (call === undefined) return;
   const [tool, input, answer] = call;
   ear.called(id, { tool, input });

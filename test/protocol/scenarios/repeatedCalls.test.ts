@@ -39,6 +39,14 @@ const claudeCall = (id: string, by: string | null, input: object, result: object
     .map((each) => `${JSON.stringify(each)}\n`)
     .join('');
 
+it('[G-15] an item of Codex whose type is a name of all objects is no call, and what follows is read', () => {
+  const { told, push } = listen('codex');
+  push(codexItem(0, { type: 'constructor', status: 'completed' }));
+  const failed = { type: 'command_execution', command: 'ls', exit_code: 1, status: 'failed', aggregated_output: 'no' };
+  for (let nth = 1; nth <= 4; nth++) push(codexItem(nth, failed));
+  expect(told.map(({ step }) => step)).toEqual(['notice']);
+});
+
 describe('the stream of an agent that makes one call for ever, as it was recorded', () => {
   const failing = recordedRounds.filter(([, kind]) => kind !== 'succeeds');
   const succeeding = recordedRounds.filter(([, kind]) => kind === 'succeeds');

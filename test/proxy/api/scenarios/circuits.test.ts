@@ -232,7 +232,7 @@ describe('the circuits of a proxy', () => {
   it('[E-7] a wait that an answer tells is told as what is left of it, when that answer passes later', async () => {
     const { ask, clock, told } = await startApiProxy({
       script: [
-        { do: 'refuse', status: 529, headers: { 'retry-after': '50', 'retry-after-ms': '50000' } },
+        { do: 'refuse', status: 529, headers: { 'retry-after': '50', 'retry-after-ms': '50000', constructor: '7' } },
         { do: 'reset' },
       ],
       policy: { maxAttempts: 2, retry: { backoff: { kind: 'constant', delayMs: 1 } } },
@@ -241,7 +241,10 @@ describe('the circuits of a proxy', () => {
     const asking = ask();
     await told('call.retried');
     clock.skip(50_000);
-    expect(await asking.got).toMatchObject({ status: 529, headers: { 'retry-after': '1', 'retry-after-ms': '1' } });
+    expect(await asking.got).toMatchObject({
+      status: 529,
+      headers: { 'retry-after': '1', 'retry-after-ms': '1', constructor: '7' },
+    });
   });
 
   it('[E-7] other proxies wait for a probe no longer than one can take, also where its proxy has vanished', async () => {

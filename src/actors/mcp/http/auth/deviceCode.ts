@@ -102,7 +102,7 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
   for (;;) {
     await pause(request, Math.min(waitMs, until - clock.now()));
     if (file.read().tokens?.access !== before) return undefined;
-    if (clock.now() >= until) throw refused(ends['expired_token'] ?? '');
+    if (clock.now() >= until) throw refused(ends.get('expired_token') ?? '');
     const talk = new TokenRequest(clock);
     try {
       return await tokensBy(asked.issuer, { grant_type: grant, device_code: asked.deviceCode }, talk);
@@ -115,17 +115,17 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
         if (kind === 'auth' && status === undefined) throw refused(message);
         waitMs = Math.min(longestMs, Math.max(2 * waitMs, retryAfterMs));
       } else if (refusal !== 'authorization_pending')
-        throw refused(ends[refusal] ?? `The authorization server refused: ${refusal.slice(0, 50)}`);
+        throw refused(ends.get(refusal) ?? `The authorization server refused: ${refusal.slice(0, 50)}`);
     } finally {
       talk.end();
     }
   }
 }
 
-const ends: Readonly<Record<string, string>> = {
-  access_denied: 'It was declined in the browser',
-  expired_token: 'Nobody signed in while the code was good: start the sign-in again for a new one',
-};
+const ends = new Map([
+  ['access_denied', 'It was declined in the browser'],
+  ['expired_token', 'Nobody signed in while the code was good: start the sign-in again for a new one'],
+]);
 
 function pause({ clock, signal, holdsProcess = false }: DeviceSignIn, ms: number): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -69,6 +69,7 @@ describe('a sign-in by a device code', () => {
     ['access_denied', 'It was declined in the browser'],
     ['expired_token', 'Nobody signed in while the code was good: start the sign-in again for a new one'],
     ['invalid_grant', 'The authorization server refused: invalid_grant'],
+    ['constructor', 'The authorization server refused: constructor'],
   ])('[P-4] ends at %s, and says so', async (error, message) => {
     const { end, asked, giver, file } = await startAsking();
     giver.deviceErrors.push(error);
