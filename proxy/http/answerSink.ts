@@ -112,8 +112,10 @@ export class AnswerSink {
     response.end(body);
   }
 
+  /** Ends; where nothing was said, as a stream without an answer: a body without a byte says nothing of what was asked. */
   end(): void {
     if (this.#over) return;
+    this.#begin();
     this.#stop();
     this.#options.response.end();
   }

@@ -9,8 +9,14 @@ class Unread extends EventEmitter {
   writableLength = 0;
   readonly written: string[] = [];
   destroyed = false;
-  writeHead(): this {
+  ended = false;
+  type: unknown = undefined;
+  writeHead(_: number, headers: Readonly<Record<string, unknown>>): this {
+    this.type = headers['Content-Type'];
     return this;
+  }
+  end(): void {
+    this.ended = true;
   }
   flushHeaders(): void {
     // Nothing is there to be sent.
@@ -32,14 +38,14 @@ class Unread extends EventEmitter {
   }
 }
 
-function start(first?: string) {
+function start(first?: string, as: 'stream' | 'either' | 'soon' = 'stream') {
   const clock = new SimulatedClock();
   const response = new Unread();
   const told: string[] = [];
   const sink = new AnswerSink({
     clock,
     response: response as unknown as ServerResponse,
-    as: 'stream',
+    as,
     first,
     left: () => told.push('left'),
     drained: () => told.push('drained'),
@@ -53,6 +59,18 @@ describe('a stream that can be resumed', () => {
     expect(response.written).toEqual(['id: 3-0\nretry: 1000\ndata: \n\n']);
     sink.cut();
   });
+});
+
+describe('an answer that never came', () => {
+  it.each(['stream', 'either', 'soon'] as const)(
+    '[P-5] is a stream that ends, also where it was no stream yet: %s',
+    (as) => {
+      const { clock, response, sink } = start(undefined, as);
+      sink.end();
+      expect([response.type, response.ended, response.written]).toEqual(['text/event-stream', true, []]);
+      expect(clock.pending).toBe(0);
+    },
+  );
 });
 
 describe('a client that does not read', () => {
