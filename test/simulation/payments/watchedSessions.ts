@@ -1,4 +1,4 @@
-import type { SessionLedger, SessionStore } from '../../../src/sessions/sessionStore.ts';
+import type { Claim, SessionLedger, SessionStore } from '../../../src/sessions/sessionStore.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 
 /** Who keeps the books of what is written. */
@@ -12,9 +12,20 @@ export function watchedSessions(store: SessionStore, books: LedgerBooks): Sessio
   return {
     recoverCalls: (limits) => store.recoverCalls(limits),
     unowned: (most) => store.unowned(most),
-    async claim(session, limits) {
-      const claim = await store.claim(session, limits);
-      return claim === undefined || claim.held ? claim : { ...claim, ledger: watched(claim.ledger, books) };
+    claim: async (session, limits) => watchedClaim(await store.claim(session, limits), books),
+    claimAll: async (sessions) => ((await store.claimAll?.(sessions)) ?? []).map((claim) => watchedClaim(claim, books)),
+  };
+}
+
+/** Its ledger is made when it is asked for, as that of a session that sleeps. */
+function watchedClaim(claim: Claim | undefined, books: LedgerBooks): Claim | undefined {
+  if (claim === undefined || claim.held) return claim;
+  return {
+    held: false,
+    recovered: claim.recovered,
+    past: (historyLimit) => claim.past(historyLimit),
+    get ledger() {
+      return watched(claim.ledger, books);
     },
   };
 }
