@@ -47,7 +47,7 @@ export async function main(words: readonly string[]): Promise<void> {
     env: process.env,
     // Few texts need it, and it takes a look at each folder of PATH.
     get own() {
-      own ??= ownCommand({ env: process.env, cwd: process.cwd(), program: process.argv[1] ?? process.execPath });
+      own ??= ownName();
       return own;
     },
     // Node types it as a boolean, and has none where stdout is no terminal.
@@ -87,6 +87,15 @@ export async function main(words: readonly string[]): Promise<void> {
   process.exitCode = cause === undefined ? code || Number(isOutputLost) : exitCodeOf(cause.signal);
   // Text that was written to a pipe is still on its way.
   if (endsWithCommand) process.stdout.write('', () => process.stderr.write('', () => process.exit()));
+}
+
+/** Finds the words by which this is started; where nothing can be looked at any more, out of descriptors, a text is told with its name all the same. */
+function ownName(): string {
+  try {
+    return ownCommand({ env: process.env, cwd: process.cwd(), program: process.argv[1] ?? process.execPath });
+  } catch {
+    return 'unwedge';
+  }
 }
 
 const askPerson =
