@@ -163,7 +163,7 @@ describe.runIf(process.platform === 'linux')('a command that is short of somethi
     async (program) => {
       const asNobody = ['setpriv', '--reuid', `${nobody}`, '--clear-groups'] as const;
       const ends: End[] = [];
-      for (let most = 6; most <= 13; most++) {
+      for (let most = 9; most <= 13; most++) {
         const end = await runUnder([...asNobody, 'prlimit', `--nproc=${most}:${most}`], program, {
           owner: nobody,
           from,
