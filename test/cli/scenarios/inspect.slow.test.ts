@@ -50,13 +50,18 @@ async function startInspect({ db, env }: Home, ...words: string[]) {
   return { child, ended, said, url, events: url.replace('/?', '/events?') };
 }
 
-/** What comes of an event stream up to a text. */
-async function read(url: string, upTo: string): Promise<string> {
+/** What comes of an event stream up to a text; at another one before that something is done. */
+async function read(url: string, upTo: string, at?: { text: string; then: () => unknown }): Promise<string> {
   const controller = new AbortController();
   const response = await fetch(url, { signal: controller.signal });
   let text = '';
+  let pending = at;
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString();
+    if (pending !== undefined && text.includes(pending.text)) {
+      pending.then();
+      pending = undefined;
+    }
     if (text.includes(upTo)) break;
   }
   controller.abort();
@@ -72,11 +77,24 @@ describe.skipIf(!hasSqlite)('unwedge inspect', () => {
       new RegExp(`^gateway.mjs \\(pid ${gateway.pid}, started .*\\): http://127.0.0.1:\\d+/\\?token=\\S+\\n$`),
     );
     expect(await (await fetch(url)).text()).toContain('<title>unwedge inspect</title>');
-    const frames = await read(events, 'session:agent:main');
+    const frames = await read(events, 'integration:limited');
     expect(frames).toContain(`{"type":"unwedge.hello","name":"gateway.mjs","pid":${gateway.pid}}`);
     expect(frames).toMatch(/"name":"integration:flaky","parentId":"[^"]+".*"value":"open"/);
     expect((await fetch(url.replace(/token=.*/, 'token=wrong'))).status).toBe(403);
     expect((await fetch(url, { headers: { Origin: 'http://evil.test' } })).status).toBe(403);
+  });
+
+  it('[O-6] [V-9] shows the machine of a session that slept once it is woken, to who looks and to who comes', async () => {
+    const home = makeHome();
+    await startGateway(home);
+    const { events } = await startInspect(home);
+    expect((await runBuilt(['status', '--tree', '--db', home.db])).stdout).toMatch(/session:agent:main +asleep/);
+    let woken: ReturnType<typeof runBuilt> | undefined;
+    const wake = () => (woken = runBuilt(['restart', 'agent:main', '--db', home.db]));
+    const frames = await read(events, '"name":"session:agent:main"', { text: 'integration:limited', then: wake });
+    expect(frames).toContain('"name":"integration:flaky"');
+    expect((await woken)?.code).toBe(0);
+    expect(await read(events, 'session:agent:main')).toContain('"name":"session:agent:main"');
   });
 
   it('[O-6] ends with the gateway, and tells who looks', async () => {
@@ -84,7 +102,7 @@ describe.skipIf(!hasSqlite)('unwedge inspect', () => {
     const gateway = await startGateway(home);
     const { ended, events } = await startInspect(home);
     const looking = read(events, 'unwedge.end');
-    await read(events, 'session:agent:main');
+    await read(events, 'integration:limited');
     gateway.kill('SIGTERM');
     expect(await looking).toContain('unwedge.end');
     const { code, stderr } = await ended;
@@ -97,7 +115,7 @@ describe.skipIf(!hasSqlite)('unwedge inspect', () => {
     const gateway = await startGateway(home);
     const { child, ended, events } = await startInspect(home);
     const looking = read(events, 'never').catch(() => 'cut off');
-    await read(events, 'session:agent:main');
+    await read(events, 'integration:limited');
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
     await looking;
