@@ -51,7 +51,7 @@ async function startInspect({ db, env }: Home, ...words: string[]) {
 }
 
 /** What comes of an event stream up to a text; at another one before that something is done. */
-async function read(url: string, upTo: string, at?: { text: string; then: () => unknown }): Promise<string> {
+async function read(url: string, upTo: string, at?: { text: string; act: () => unknown }): Promise<string> {
   const controller = new AbortController();
   const response = await fetch(url, { signal: controller.signal });
   let text = '';
@@ -59,7 +59,7 @@ async function read(url: string, upTo: string, at?: { text: string; then: () => 
   for await (const chunk of response.body ?? []) {
     text += Buffer.from(chunk).toString();
     if (pending !== undefined && text.includes(pending.text)) {
-      pending.then();
+      pending.act();
       pending = undefined;
     }
     if (text.includes(upTo)) break;
@@ -91,7 +91,7 @@ describe.skipIf(!hasSqlite)('unwedge inspect', () => {
     expect((await runBuilt(['status', '--tree', '--db', home.db])).stdout).toMatch(/session:agent:main +asleep/);
     let woken: ReturnType<typeof runBuilt> | undefined;
     const wake = () => (woken = runBuilt(['restart', 'agent:main', '--db', home.db]));
-    const frames = await read(events, '"name":"session:agent:main"', { text: 'integration:limited', then: wake });
+    const frames = await read(events, '"name":"session:agent:main"', { text: 'integration:limited', act: wake });
     expect(frames).toContain('"name":"integration:flaky"');
     expect((await woken)?.code).toBe(0);
     expect(await read(events, 'session:agent:main')).toContain('"name":"session:agent:main"');

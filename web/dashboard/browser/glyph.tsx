@@ -36,6 +36,7 @@ export function State({ of }: { readonly of: string }) {
 
 const signs: Readonly<Record<string, Sign>> = {
   idle: ['idle', 'dim'],
+  asleep: ['idle', 'dim'],
   closed: ['ok', 'dim'],
   running: ['ok', 'dim'],
   calling: ['run', 'dim'],

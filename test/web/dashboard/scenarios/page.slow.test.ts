@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { machineCatalogue } from '../../../../cli/machineCatalogue.ts';
+import { paths } from '../../../../web/dashboard/browser/glyphs.ts';
 import { hasSqlite } from '../../../store/startStore.ts';
 import { chromiumPath, useBrowser } from '../../../support/browser.ts';
 import { startDashboard, startGateway } from '../startDashboard.ts';
@@ -149,6 +150,18 @@ describe.skipIf(chromiumPath === undefined || !hasSqlite)('the page of the dashb
     await isLive(page);
     await page.locator('.need').waitFor();
     expect(await page.locator('.bar').count()).toBe(0);
+  });
+
+  it('[O-13] [V-9] shows a kept session that nothing was for yet as asleep, among what should run and does', async () => {
+    const { server } = await start();
+    const { page } = await open(server.url);
+    await heading(page, 'All is well');
+    await page.keyboard.press('4');
+    const row = page.locator('tr', { hasText: 'session:agent:main' });
+    await row.locator('.st', { hasText: 'asleep' }).waitFor();
+    await page.getByText('Everything that should run runs.').waitFor();
+    // The sign of what is idle, not of what moves.
+    expect(await row.locator('.st path').getAttribute('d')).toBe(paths.idle);
   });
 
   it('[O-13] is worked by the keyboard alone', async () => {
