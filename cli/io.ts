@@ -57,6 +57,16 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** What is loaded; undefined where the command is to end before: this process ends then though it still loads. Rejects with what `load` does. */
+export async function loadUnlessAborted<T>(
+  load: Promise<T>,
+  { signal, endWithCommand }: Pick<Io, 'signal' | 'endWithCommand'>,
+): Promise<T | undefined> {
+  const loaded = await Promise.race([load, untilAborted(signal)]);
+  if (loaded === undefined) endWithCommand?.();
+  return loaded ?? undefined;
+}
+
 /** Why {@link Io.signal} was aborted: the process was told to end. */
 export interface EndedBySignal extends Error {
   readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP';

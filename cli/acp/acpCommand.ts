@@ -3,6 +3,7 @@ import { superviseAcpProxy } from '../../proxy/acp/acpProxy.ts';
 import { type OwnWords, wrapServers } from '../../proxy/acp/wrapServers.ts';
 import type { AcpProxyOptions } from '../../proxy/acp/settings.ts';
 import { mayHaveOrphans } from '../../reader/unopened.ts';
+import { endHeadStart } from '../../src/actors/mcp/face.ts';
 import type { Methods } from '../../src/control/face.ts';
 
 import { createTextRedactor } from '../../src/redaction/face.ts';
@@ -66,6 +67,8 @@ export async function acpCommand(args: AcpArgs, io: Io, rest: readonly string[])
   await registry.stop({ recordsEarly: true, lastCallsMs: alertMs });
   await telemetry.end();
   process.stdin.destroy();
+  // Told to end as it loaded: the exit code is known only after what nobody took has ended.
+  await endHeadStart();
   // An editor that does not read what is left must not keep this process.
   runtime.clock.setTimeout(() => process.exit(), lastMs);
   if (isAlone) return noClientCode;

@@ -1,5 +1,6 @@
 import { endHeadStart } from '../../src/actors/mcp/face.ts';
 import { defineCommand } from '../command.ts';
+import { loadUnlessAborted } from '../io.ts';
 import { acpOptions } from './options.ts';
 
 /** `unwedge acp`; only its options are here, so that asking for help loads no runtime. */
@@ -24,7 +25,8 @@ export const command = defineCommand({
   async run(args, io, rest) {
     if (args.check) return (await import('./checkCommand.ts')).checkCommand(args, io, rest);
     try {
-      return await (await import('./acpCommand.ts')).acpCommand(args, io, rest);
+      const loaded = await loadUnlessAborted(import('./acpCommand.ts'), io);
+      return (await loaded?.acpCommand(args, io, rest)) ?? 1;
     } finally {
       await endHeadStart();
     }

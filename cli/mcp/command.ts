@@ -1,5 +1,6 @@
 import { endHeadStart } from '../../src/actors/mcp/face.ts';
 import { defineCommand } from '../command.ts';
+import { loadUnlessAborted } from '../io.ts';
 import { mcpOptions } from './options.ts';
 
 /** `unwedge mcp`; only its options are here, so that asking for help loads no runtime. */
@@ -29,7 +30,8 @@ export const command = defineCommand({
   options: mcpOptions,
   async run(args, io, rest) {
     try {
-      return await (await import('./mcpCommand.ts')).mcpCommand(args, io, rest);
+      const loaded = await loadUnlessAborted(import('./mcpCommand.ts'), io);
+      return (await loaded?.mcpCommand(args, io, rest)) ?? 1;
     } finally {
       await endHeadStart();
     }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { HandshakeFiles } from '../../proxy/wire/handshakeFiles.ts';
-import { allowedEnvironment, mcpEnvironment } from '../../src/actors/mcp/face.ts';
+import { allowedEnvironment, endHeadStart, mcpEnvironment } from '../../src/actors/mcp/face.ts';
 import type { HandshakeShelf } from '../../proxy/wire/recordedHandshake.ts';
 import { superviseMcpProxy } from '../../proxy/mcp/mcpProxy.ts';
 import { proxyLayers, proxyWhy } from '../../proxy/mcp/proxyWhy.ts';
@@ -69,6 +69,8 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   await telemetry.end();
   await log?.flush();
   process.stdin.destroy();
+  // Told to end as it loaded: the exit code is known only after what nobody took has ended.
+  await endHeadStart();
   // A client that does not read what is left must not keep this process.
   runtime.clock.setTimeout(() => process.exit(), lastMs);
   if (isAlone) return noClientCode;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -58,7 +59,22 @@ describe('the start of `unwedge mcp`', () => {
       const { child, exited } = start(home, 'watchLoading.mjs', { LOADING_HOLDS: 'mcpCommand' });
       await expect.poll(() => serverPid(home), { timeout: 20_000 }).not.toBe('');
       child.kill(signal);
-      await exited;
+      expect((await exited)[0]).not.toBe(0);
+      await noneLeft(home);
+    },
+  );
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '[P-3] [I-3] ended by %s as soon as its server runs says so by how it ends',
+    async (signal) => {
+      const home = makeHome();
+      const { child, exited } = start(home, 'watchLoading.mjs', {});
+      await expect.poll(() => serverPid(home), { timeout: 20_000, interval: 5 }).not.toBe('');
+      child.kill(signal);
+      expect([
+        [128 + constants.signals[signal], null],
+        [null, signal],
+      ]).toContainEqual(await exited);
       await noneLeft(home);
     },
   );

@@ -134,6 +134,9 @@ const programs = Object.keys(codes) as Program[];
 /** Node itself has not started with fewer than some 19. */
 const files = [20, 22, 24, 28, 32, 40, 64, 80, 128, 256];
 
+/** Node has seven threads of its own, and a hook starts its child before it has more; others have those of libuv, too, and an agent with fewer takes very long. */
+const leastOf = (program: Program): number => (program === 'guard' || program === 'hook' ? 7 : 9);
+
 describe.runIf(process.platform === 'linux')('a command that is short of something', () => {
   it.each(programs)('[S-4] [H-3] [L-4] says so and ends when it is out of descriptors: %s', async (program) => {
     const ends = new Map<number, End>();
@@ -163,7 +166,7 @@ describe.runIf(process.platform === 'linux')('a command that is short of somethi
     async (program) => {
       const asNobody = ['setpriv', '--reuid', `${nobody}`, '--clear-groups'] as const;
       const ends: End[] = [];
-      for (let most = 9; most <= 13; most++) {
+      for (let most = leastOf(program); most <= 13; most++) {
         const end = await runUnder([...asNobody, 'prlimit', `--nproc=${most}:${most}`], program, {
           owner: nobody,
           from,
