@@ -346,14 +346,16 @@ export class ClientCalls {
     else void telling.then(() => this.#left());
   }
 
-  /** Tells of a failure. That a call is kept binds the next process too: it is told once that is on disk. */
+  /** Tells of a failure. That a call is kept, or that what it equals was lost, binds the next process too: it is told once that is on disk. */
   #refuse(call: ClientCall, failure: Failure): Promise<void> | undefined {
     const elapsedMs = this.#scope.clock.now() - call.startedAt;
     const task = this.#keptTasks.begin(call, failure);
     const { kept } = failure;
-    if (kept !== undefined)
+    const isOfLost = failure.kind === 'unavailable' && failure.outcome === 'unknown';
+    if (kept !== undefined || isOfLost)
       return this.#host.isOnRecord().then((onRecord) => {
-        this.#host.refuse(call, onRecord ? failure : { ...failure, kept: { ...kept, onRecord } }, elapsedMs, task);
+        const told = kept === undefined || onRecord ? failure : { ...failure, kept: { ...kept, onRecord } };
+        this.#host.refuse(call, told, elapsedMs, task);
       });
     this.#host.refuse(call, failure, elapsedMs, task);
     return undefined;
