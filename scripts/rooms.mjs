@@ -331,7 +331,7 @@ function importsOf(file, words = /(?:\bfrom |\bimport |\bimport\()'([^']+)'/g) {
 }
 
 /** Packages that plain functions over plain data do without; a hash is one. */
-const impure = /^package (xstate|node:(?!(?:crypto|util)$)|execa)/;
+const impure = /^package (xstate|node:(?!crypto$)|execa)/;
 
 /** The folders that the source is in: the core, and what is outside of it. */
 export const tops = [...new Set(table.map(({ room }) => room.split('/')[0]))].sort();

@@ -1,4 +1,3 @@
-import { types } from 'node:util';
 import type { FailureFacts } from './failure.ts';
 
 /** Errors that are remembered, and the longest of them in characters of all that they say. */
@@ -11,13 +10,17 @@ const plain: ReadonlySet<unknown> = new Set(
   [Error, TypeError, RangeError, SyntaxError, ReferenceError].map(({ prototype }) => prototype),
 );
 
+/** Tells a proxy from what it stands for; undefined in the dashboard's page, which has no such thing and classifies nothing. */
+const isProxy = (globalThis as { readonly process?: NodeJS.Process }).process?.getBuiltinModule('node:util').types
+  .isProxy;
+
 /** Gives all that an error says, as one text; undefined where it says more than words and numbers, or too much. */
 export function keyOfError(error: unknown, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > deepest) return undefined;
   const prototype: unknown = Object.getPrototypeOf(error);
   if (!plain.has(prototype)) return undefined;
   // What a proxy has, or a getter gives, may be another thing the next time.
-  if (types.isProxy(error)) return undefined;
+  if (isProxy?.(error) === true) return undefined;
   let key = (prototype as Error).name;
   for (const name of Object.getOwnPropertyNames(error)) {
     if (name === 'stack') continue;
