@@ -24,11 +24,11 @@ export const guards: readonly Guard[] = [
   ...['start cpu', 'abort of all cpu'].map((metric) =>
     within('parent-signal', metric, '20k under one signal', '2k under one signal'),
   ),
+  against('parent-signal', '20k under one signal', 'abort of all cpu', 'timer'),
   ...['by hand', 'cockatiel'].map((other) => against('failures', 'fails once, 10 at a time', 'call cpu', other)),
   against('failures', 'fails once, in turn', 'call cpu', 'by hand'),
-  against('parent-signal', '20k under one signal', 'abort of all cpu', 'timer'),
-  ...['--help', 'version', 'hook -- true'].map((of) => against('cli', of, 'cpu', 'node', { margin: 1.5 })),
   within('failures', 'call cpu', 'fails for good, window of 50,000', 'fails for good, window of 50'),
+  ...['--help', 'version', 'hook -- true'].map((of) => against('cli', of, 'cpu', 'node', { margin: 1.5 })),
   against('import', 'import', 'cpu', 'xstate'),
   against('import', 'import', 'heap', 'xstate', { margin: 1.1 }),
   ...['start cpu', 'stop cpu'].map((metric) => against('supervisor', '10k idle', metric, 'xstate')),
