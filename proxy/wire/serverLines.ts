@@ -32,6 +32,9 @@ export interface Listener {
 /** Longest line taken from the proxy, in bytes; it lets none pass that is longer. */
 const maxLineBytes = 65 * 1024 * 1024;
 
+/** Most that waits for the end of a turn, in characters: a server that does not read is known as such with the first line that it does not take. */
+const mostGathered = 64 * 1024;
+
 /** A server on stdio as a client over HTTP needs it: messages in and out, one by one, no more of them than are taken. */
 export class ServerLines {
   /** Resolves when the server and all it started have ended. */
@@ -73,6 +76,7 @@ export class ServerLines {
     if (this.#isOver) return undefined;
     if (this.#lines === '') setImmediate(() => this.#pass());
     this.#lines += `${line}\n`;
+    if (this.#lines.length > mostGathered) this.#pass();
     return this.#isFull ? new Promise((resolve) => this.#wanted.push(resolve)) : undefined;
   }
 
