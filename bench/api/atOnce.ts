@@ -11,7 +11,7 @@ const bodyOf = (events: number): string =>
     messages: [{ role: 'user', content: 'x'.repeat(2000) }],
   });
 
-/** How many take turns, so that what disturbs the machine disturbs all. */
+/** Number that take turns, so that what disturbs the machine disturbs all. */
 const turns = 10;
 
 /** Clients of a way, and what they ask. */
@@ -44,7 +44,7 @@ export function atOnce(way: Way, count: number, events: number): Case {
   };
 }
 
-/** One answer of so many events, or one object, after the other, beside the upstream itself and a bare proxy. Records its time, what is added, and both as multiples of bare's. */
+/** Measures one answer of so many events, or one object, after the other, beside the upstream itself and a bare proxy. Records its time, what is added, and both as multiples of bare's. */
 export function oneByOne(way: Way, events: number): Case {
   return {
     isolated: true,

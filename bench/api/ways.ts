@@ -12,13 +12,13 @@ const program = (path: string, ...words: string[]): CommandLine => [
   ...words,
 ];
 
-/** How requests get to an upstream: a proxy in front of it, which prints its address as `"url":"…"`, or the address of the upstream itself. */
+/** The way of requests to an upstream: a proxy in front of it, which prints its address as `"url":"…"`, or the address of the upstream itself. */
 export interface Way {
   /** @param port - a free one. */
   readonly line: (upstream: string, port: number) => CommandLine;
   /** Headers by which it finds the upstream. @defaultValue none */
   readonly headers?: ((upstream: string) => Readonly<Record<string, string>>) | undefined;
-  /** What it prints once it listens. @defaultValue its address */
+  /** Line that it prints once it listens. @defaultValue its address */
   readonly listens?: RegExp | undefined;
 }
 
@@ -90,7 +90,7 @@ export async function inServers(
   });
 }
 
-/** What a server says once it listens: its address where it is asked for by nothing else. */
+/** Line of a server that listens: its address where it is asked for by nothing else. */
 async function addressOf(child: ChildProcess, listens = /"url": ?"([^"]+)"/): Promise<string> {
   let text = '';
   return new Promise((resolve, reject) => {

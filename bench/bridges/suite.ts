@@ -82,7 +82,7 @@ const peers: readonly (Subject & { readonly program: CommandLine })[] = [
 const installed = peers.filter((each) => existsSync(each.program[1] ?? ''));
 const missing = peers.filter((each) => !installed.includes(each)).map(({ name }) => name);
 
-/** What bridges between stdio and HTTP cost: `unwedge mcp --listen` and `unwedge mcp --url`. */
+/** The cost of bridges between stdio and HTTP: `unwedge mcp --listen` and `unwedge mcp --url`. */
 export const bridgesSuite = defineSuite({
   name: 'bridges',
   about:

@@ -14,7 +14,7 @@ const bytes = 200_000_000;
 
 const node: CommandLine = [process.execPath, '-e', '0'];
 const plainPipe = fileURLToPath(new URL('./plainPipe.js', import.meta.url));
-/** What a start of a process takes in ten lines of Node. */
+/** A start of a process in ten lines of Node. */
 const spawning: CommandLine = [process.execPath, plainPipe, 'true'];
 const crashing = ['sh', '-c', 'kill -SEGV $$'];
 

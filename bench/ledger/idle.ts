@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import type { Case } from '../harness/suite.ts';
 
-/** What an idle session holds that is kept in a file. @param works - whether it has processed a message before. @defaultValue it sleeps */
+/** Heap of an idle session that is kept in a file. @param works - whether it has processed a message before. @defaultValue it sleeps */
 export function idleHeap(count: number, works = false): Case {
   return {
     isolated: true,
