@@ -11,7 +11,9 @@ export function ownCommand({ env, cwd, program }: Pick<DoctorWorld, 'env' | 'cwd
   const own = ownVersion();
   const first = findProgram('unwedge', { env: agentEnvironment(env), cwd });
   if (first.ok && packageAround(first.path)?.version === own) return 'unwedge';
-  return localProgram(program) === undefined ? `npx unwedge@${own}` : 'npx unwedge';
+  // In a clone npx finds the program of the package itself.
+  const isOwn = cwd === packageAround(program)?.directory;
+  return isOwn || localProgram(program) !== undefined ? 'npx unwedge' : `npx unwedge@${own}`;
 }
 
 /** Writes a command of ours, and what is said behind it, as a shell here starts it. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failed, hasSqlite, told as stored } from '../../store/startStore.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { told, typed } from '../../../cli/ownCommand.ts';
+import { ownCommand, told, typed } from '../../../cli/ownCommand.ts';
+import { ownVersion } from '../../../cli/doctor/ownVersion.ts';
 import { call, databaseWith, type Ran } from '../startCli.ts';
 
 /** Commands in a text that a shell without `unwedge` would not find; the name of a proxy, as one that runs here now has, is none. */
@@ -23,6 +24,17 @@ describe.skipIf(!hasSqlite)('commands that are told', () => {
     // The name of a proxy, as its entry in the database has it.
     const gone = 'unwedge mcp kb (pid 7) is gone: `unwedge restart kb` ends it';
     expect(told(gone, { own })).toBe('unwedge mcp kb (pid 7) is gone: `npx unwedge restart kb` ends it');
+  });
+
+  it('[L-8] [U-10] are found by npx in a clone, and elsewhere by the version', () => {
+    const clone = temporaryDirectory();
+    const program = join(clone, 'dist/cli/main.js');
+    mkdirSync(join(clone, 'dist/cli'), { recursive: true });
+    writeFileSync(program, '');
+    writeFileSync(join(clone, 'package.json'), JSON.stringify({ name: 'unwedge', version: ownVersion() }));
+    const env = { PATH: '/usr/bin:/bin' };
+    expect(ownCommand({ env, cwd: clone, program })).toBe('npx unwedge');
+    expect(ownCommand({ env, cwd: join(clone, 'dist'), program })).toBe(`npx unwedge@${ownVersion()}`);
   });
 
   it.each([
