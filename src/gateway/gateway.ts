@@ -73,6 +73,11 @@ function coreGateway(scope: GatewayScope): Gateway {
       kept.leave(id);
       await registry.leaveSession(id);
     },
+    named: (id: string) => {
+      if (registry.sessions.has(id)) return gateway.session(id);
+      const sessionOptions = registry.isLate ? undefined : adopted?.(id);
+      return sessionOptions && gateway.session(id, sessionOptions);
+    },
     sent: (id: string) => reminder.sent(id),
     isRunning: () => registry.running,
     wakes: (id: string) => {

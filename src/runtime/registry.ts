@@ -149,6 +149,11 @@ export class Registry {
     this.#entries.delete(name);
   }
 
+  /** True once nothing may be added any more. */
+  get isLate(): boolean {
+    return this.stopped || this.#drain.begun;
+  }
+
   /** @throws Error when nothing may be added any more. */
   refuseLate(): void {
     if (this.stopped) throw new Error('The gateway is stopped');

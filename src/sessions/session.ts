@@ -67,6 +67,7 @@ export interface Session<Result = unknown> {
    * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
    * @throws TypeError or RangeError at once when it is no message, its `kind` no name, its `key` none that can be kept, or not JSON where it
    * is to be kept.
+   * Where its gateway has let go of it for idleness, the session that is or is adopted by its id then takes the message.
    */
   send(message: Message, options?: SendOptions): Promise<Acceptance<Result>>;
   /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
@@ -277,7 +278,10 @@ export class SupervisedSession implements Session, Drainable {
     this.#parts.persistence.check(message);
     if (this.#ref === undefined) this.#host.sent?.(this.id);
     this.used();
-    return this.#parts.intake.send(message, options.key);
+    const admit = (): Promise<Acceptance> => this.#parts.intake.send(message, options.key);
+    if (this.#end?.isOwn !== true) return admit();
+    // Nobody has ended it but its gateway: who sends need not know.
+    return this.#end.ended.then(() => this.#host.named?.(this.id)?.send(message, options) ?? admit());
   }
 
   why(): SessionWhy {

@@ -35,6 +35,8 @@ export interface Ending extends Omit<CloseOptions, 'drainMs'> {
 export class SessionEnd {
   /** Never rejects. */
   readonly ended: Promise<OrderResult>;
+  /** True where its gateway ended it, of itself. */
+  readonly isOwn: boolean;
   readonly #turns: Turns;
   /** Called with each end of a turn. */
   turnEnded: () => void = () => undefined;
@@ -45,6 +47,7 @@ export class SessionEnd {
     ...parts: [scope: SessionScope, persistence: Persistence, intake: Intake, turns: Turns, left: () => Promise<void>]
   ) {
     this.#turns = parts[3];
+    this.isOwn = ending.because === 'idle' || ending.because === 'room';
     this.ended = this.#end(ending, ...parts);
   }
 

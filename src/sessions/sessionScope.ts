@@ -4,15 +4,20 @@ import type { Tracing } from '../calls/tracing.ts';
 import type { SessionEvent } from '../machines/session.ts';
 import type { Clock } from '../policy/clock.ts';
 import type { KeptFacts } from '../policy/facts/facts.ts';
-import type { Envelope } from './acceptance.ts';
+import type { Acceptance, Envelope } from './acceptance.ts';
 import type { History } from './history.ts';
 import type { Inbox } from './inbox.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { Mailbox, Message } from './mailbox.ts';
 import type { CheckedSessionOptions } from './sessionOptions.ts';
 import type { SessionLedger } from './sessionStore.ts';
 import type { ToolPort } from './toolPort.ts';
 import type { TurnWatch } from './watch.ts';
 import type { SessionWhy } from './why.ts';
+
+/** Whom a message is for. */
+interface Addressee {
+  send(message: Message, options: { readonly key?: string | undefined }): Promise<Acceptance>;
+}
 
 /** Surroundings that a session is given by its host. */
 export interface SessionSurroundings {
@@ -35,6 +40,8 @@ export interface SessionSurroundings {
   readonly kept?: boolean | undefined;
   /** Lets go of it once it has ended. Must not reject. @defaultValue nothing has to */
   readonly left?: ((session: string) => Promise<void>) | undefined;
+  /** The session of this id that is, or is adopted, once it has ended. @throws what its adoption throws. @defaultValue there is none */
+  readonly named?: ((session: string) => Addressee | undefined) | undefined;
   /** Told of every message that is sent before the actor of the session has started. */
   readonly sent?: ((session: string) => void) | undefined;
   /** Starts its actor now: there is none before something is for it. @defaultValue its actor starts with its runtime */
@@ -45,7 +52,10 @@ export interface SessionSurroundings {
 
 /** Surroundings that all parts of one session share. */
 export interface SessionScope
-  extends Omit<SessionSurroundings, 'budgets' | 'clean' | 'isRunning' | 'kept' | 'left' | 'sent' | 'shown' | 'wakes'>,
+  extends Omit<
+      SessionSurroundings,
+      'budgets' | 'clean' | 'isRunning' | 'kept' | 'left' | 'named' | 'sent' | 'shown' | 'wakes'
+    >,
     Pick<CheckedSessionOptions, 'watchdog' | 'historyLimit'> {
   readonly clean: (text: string) => string;
   readonly budget: BudgetAccount | undefined;

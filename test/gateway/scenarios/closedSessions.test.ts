@@ -235,6 +235,44 @@ describe('idleCloseMs', () => {
     await expect.poll(() => facts('session.closed')).toHaveLength(1);
   });
 
+  it.each([
+    ['while it ends', false],
+    ['once it has ended', true],
+  ] as const)(
+    '[G-18] [I-5] has a message that is sent %s taken by the session that is adopted then: nobody need know that it was idle',
+    async (_when, hasEnded) => {
+      const { gateway, clock, session, facts } = await startGateway(() => 'first', { idleCloseMs: '1m' });
+      gateway.adoptSessions((id) => (id === 'agent:main' ? { onMessage: ({ text }) => `second ${text}` } : undefined));
+      await (await accepted(session.send({ kind: 'user' }, { key: 'one' }))).processed;
+      clock.skip(61_000);
+      if (hasEnded) await expect.poll(() => facts('session.closed')).toHaveLength(1);
+      else
+        await expect
+          .poll(() => registryOf(gateway)?.sessions.get('agent:main')?.idleMs, { interval: 1 })
+          .toBe(undefined);
+      const { id, processed } = await accepted(session.send({ kind: 'user', text: 'late' }));
+      expect({ id, end: await processed }).toMatchObject({
+        id: 'agent:main-m2',
+        end: { ok: true, value: 'second late' },
+      });
+      expect(facts('session.closed')).toMatchObject([{ because: 'idle' }]);
+      expect(await session.send({ kind: 'user' }, { key: 'one' })).toMatchObject({ reason: 'duplicate' });
+      await gateway.stop();
+      expect(await session.send({ kind: 'user' })).toMatchObject({ accepted: false });
+    },
+  );
+
+  it('[G-18] [I-4] refuses it as closed where nobody adopts it, and tells the sender what its adoption throws', async () => {
+    const { gateway, clock, session, facts } = await startGateway(() => 'first', { idleCloseMs: '1m' });
+    clock.skip(61_000);
+    await expect.poll(() => facts('session.closed')).toHaveLength(1);
+    expect(await session.send({ kind: 'user' })).toEqual({ accepted: false, reason: 'closed' });
+    gateway.adoptSessions(() => {
+      throw new Error('no such customer');
+    });
+    await expect(session.send({ kind: 'user' })).rejects.toThrow('no such customer');
+  });
+
   it('[G-18] is off by default, and may be set for all sessions or one', async () => {
     const { gateway, clock, facts } = await startGateway(() => 'x', {}, { sessions: { idleCloseMs: '1h' } });
     gateway.session('stays', { onMessage: () => 'x', idleCloseMs: '1000h' });
