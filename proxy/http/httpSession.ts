@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock, Timer } from '../../src/policy/face.ts';
-import { requestLine, rpcErrors } from '../../src/protocol/face.ts';
+import { errorAnswer, requestLine, rpcErrors } from '../../src/protocol/face.ts';
 import {
   type McpAnswer,
+  type McpId,
   type McpMessage,
   type McpNotification,
   type McpRequest,
   fieldsOf,
+  readMessage,
 } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
 import { AnswerSink } from './answerSink.ts';
@@ -50,7 +52,7 @@ export class HttpSession implements Listener {
   /** Streams that have requests without an answer, in order. */
   readonly #asking = new Set<SessionStream>();
   /** Stream that the answer to a request goes to, and its progress. */
-  readonly #byRequest = new Map<string, SessionStream>();
+  readonly #byRequest = new Map<string, { readonly id: McpId; readonly stream: SessionStream }>();
   readonly #byToken = new Map<string, SessionStream>();
   readonly #tokens = new Map<string, string>();
   #handshake: string | undefined = undefined;
@@ -144,6 +146,10 @@ export class HttpSession implements Listener {
     if (this.#over) return;
     this.#over = true;
     this.#options.clock.clearTimeout(this.#idle);
+    for (const { id } of [...this.#byRequest.values()]) {
+      const text = errorAnswer(id, transportError, 'The session has ended').trimEnd();
+      this.#answered(readMessage(text) as McpAnswer, text);
+    }
     for (const stream of this.#streams.values()) stream.end();
     this.#wake();
     this.end();
@@ -158,9 +164,9 @@ export class HttpSession implements Listener {
     const stream = new SessionStream(++this.#lastStream, this.#replay);
     this.#streams.set(stream.number, stream);
     this.#asking.add(stream);
-    for (const { key, method, params } of requests) {
+    for (const { id, key, method, params } of requests) {
       stream.pending.add(key);
-      this.#byRequest.set(key, stream);
+      this.#byRequest.set(key, { id, stream });
       const token = progressKey(fieldsOf(params['_meta']));
       if (token !== undefined) {
         this.#byToken.set(token, stream);
@@ -207,7 +213,7 @@ export class HttpSession implements Listener {
 
   #answered(message: McpAnswer, text: string): void {
     const { key } = message;
-    const stream = key === undefined ? undefined : this.#byRequest.get(key);
+    const stream = key === undefined ? undefined : this.#byRequest.get(key)?.stream;
     // It could not read something: whose it was nobody knows.
     if (key === undefined) this.#nearest().send(text);
     if (key === undefined || stream === undefined) return;

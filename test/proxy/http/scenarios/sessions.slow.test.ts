@@ -235,6 +235,19 @@ describe('the end of a session', () => {
     expect(http.sessions).toBe(0);
   });
 
+  it.each([true, false])(
+    '[P-5] [I-1] comes with a DELETE while a request is under way, which is answered: a server for all, %s',
+    async (shared) => {
+      const { url } = await startHttp({ shared });
+      const client = new RawClient(url);
+      await client.open();
+      await client.post(initialized);
+      const held = await client.request('tools/call', { name: 'act', arguments: { do: 'hold' } }, 7);
+      expect((await client.delete()).status).toBe(204);
+      expect((await held.messages()).map(({ id }) => id)).toEqual([7]);
+    },
+  );
+
   it('[P-5] [I-3] comes when it is not used: after its time without a request or an open stream', async () => {
     const { url, told, clock } = await startHttp();
     const [open, idle] = [new RawClient(url), new RawClient(url)];
