@@ -1,17 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { guards } from './guards.ts';
 import { formatBaseline, parseBaseline } from './harness/baseline.ts';
 import { textOfFindings } from './harness/guard.ts';
 import { isolate } from './harness/isolate.ts';
+import { machineText, thisMachine } from './harness/machine.ts';
 import { processMeter } from './harness/meter.ts';
 import { type BenchOptions, parseOptions } from './harness/options.ts';
 import { type SuiteReport, reportOf, textOf } from './harness/report.ts';
 import { runSuite } from './harness/rounds.ts';
 import { checkGuards, measureGuards, missingFor } from './harness/watch.ts';
 import { howToInstall } from './peers/load.ts';
-import { loadSuite, suiteNames } from './suites.ts';
+import { loadSuite, secondsOf, suiteNames } from './suites.ts';
 
 const usage = `Usage: npm run bench -- [SUITE…] [--json] [--rounds N] [--quick]
        npm run bench -- --check | --record [--json] [--rounds N]
@@ -21,7 +21,8 @@ minima against the suite's baseline. Times are CPU time and wall time for each t
 
   SUITE        ${suiteNames.slice(0, 8).join(', ')},
                ${suiteNames.slice(8).join(', ')} (default: all)
-  --rounds N   how often each case is measured, 1 to 1000 (default 5; with --quick 2, with --check 3)
+  --rounds N   how often each case is measured, 1 to 1000 (default up to 5, as there is time: all suites
+               end within 20 minutes on 2 cores; with --quick 2, with --check 3)
   --quick      leaves out the long cases; targets that need them are not judged
   --check      compares some of the ratios with those in bench/baseline.json, in a minute
   --record     writes them there
@@ -49,19 +50,31 @@ async function main(words: readonly string[]): Promise<number> {
   return run(options);
 }
 
-async function run({ suites, json, rounds, quick }: BenchOptions): Promise<number> {
+async function run({ suites, json, rounds, inTime, quick }: BenchOptions): Promise<number> {
   const meter = processMeter();
+  const machine = thisMachine();
+  if (!json) process.stdout.write(`${machineText(machine)}\n`);
   const reports: SuiteReport[] = [];
   for (const name of suites) {
     const suite = await loadSuite(name);
-    const report = reportOf(suite, await runSuite(suite, { rounds, quick, meter, isolate, progress }));
+    const startedAt = performance.now();
+    const seconds = inTime ? secondsOf(name) : undefined;
+    const figures = await runSuite(suite, { rounds, seconds, quick, meter, isolate, progress });
+    const report = reportOf(suite, figures, (performance.now() - startedAt) / 1000);
     progress?.('');
     reports.push(report);
     if (!json) process.stdout.write(`${textOf(suite, report)}\n`);
   }
-  const machine = { node: process.version, cpus: availableParallelism() };
-  if (json) process.stdout.write(`${JSON.stringify({ ...machine, rounds, quick, suites: reports }, undefined, 2)}\n`);
-  return reports.some(({ targets }) => targets.some(({ met }) => met === false)) ? 1 : 0;
+  const missed = reports.flatMap(({ targets }) => targets).filter(({ met }) => met === false).length;
+  if (json) process.stdout.write(`${JSON.stringify({ machine, rounds, quick, suites: reports }, undefined, 2)}\n`);
+  else {
+    const { load } = thisMachine();
+    const minutes = (performance.now() / 60_000).toFixed(1);
+    process.stdout.write(
+      `${reports.length} suites in ${minutes} min, ${missed} targets missed; load ${load.toFixed(1)} at the end\n`,
+    );
+  }
+  return missed > 0 ? 1 : 0;
 }
 
 async function check({ json, rounds }: BenchOptions): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Case } from '../harness/suite.ts';
-import { median, quantile } from '../harness/statistics.ts';
+import { inTurns, median, quantile, shareOf } from '../harness/statistics.ts';
 import { connectRaw, type RawClient, rawRequest } from './rawClient.ts';
 import { bare, inServers, type Running, type Way } from './ways.ts';
 
@@ -24,20 +24,20 @@ interface Asking {
 export function atOnce(way: Way, count: number, events: number): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       inServers([way, bare], async (_, proxies) => {
         const [own, other] = await Promise.all(proxies.map((proxy) => asking(proxy, events, count)));
         if (own === undefined || other === undefined) return;
-        const rates: number[] = [];
-        const shares: number[] = [];
         for (const warm of [own, other]) await rateOf(warm, 3000);
-        for (let turn = 0; turn < turns; turn++) {
-          const rate = await rateOf(own, 600);
-          rates.push(rate);
-          shares.push(rate / (await rateOf(other, 600)));
-        }
-        probe.record('requests', median(rates), '/s');
-        probe.record('share of bare', median(shares), '');
+        const rates = await inTurns(
+          turns,
+          () => rateOf(own, 600),
+          () => rateOf(other, 600),
+        );
+        probe.record('requests', median(rates.own), '/s');
+        probe.record('requests of bare', median(rates.base), '/s');
+        probe.record('share of bare', shareOf(rates), '');
         probe.record('peak memory', proxies[0]?.peakBytes() ?? 0, 'B');
         for (const { clients } of [own, other]) for (const client of clients) client.close();
       }),
@@ -48,6 +48,7 @@ export function atOnce(way: Way, count: number, events: number): Case {
 export function oneByOne(way: Way, events: number): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       inServers([way, bare], async (url, proxies) => {
         const ways = [{ url, headers: {} }, ...proxies];

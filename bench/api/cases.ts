@@ -20,6 +20,7 @@ const beside = (way: Way, work: (url: string, bareUrl: string) => Promise<void>)
 /** From the request to the first byte of its body; taken in turns with a bare proxy. */
 export function firstByte(way: Way): Case {
   return {
+    once: true,
     measure: (probe) =>
       beside(way, async (url, bareUrl) => {
         const ours: number[] = [];
@@ -39,6 +40,7 @@ export function firstByte(way: Way): Case {
 /** One stream as fast as it goes; taken in turns with a bare proxy. */
 export function throughput(way: Way): Case {
   return {
+    once: true,
     measure: (probe) =>
       beside(way, async (url, bareUrl) => {
         const shares: number[] = [];

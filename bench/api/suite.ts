@@ -1,4 +1,4 @@
-import { type Case, defineSuite, type Suite, type Target } from '../harness/suite.ts';
+import { type Case, defineSuite, ownTarget, type Suite } from '../harness/suite.ts';
 import { atOnce, oneByOne } from './atOnce.ts';
 import { firstByte, throughput } from './cases.ts';
 import { bare, portkey, supervised, type Way } from './ways.ts';
@@ -45,23 +45,14 @@ export const apiSuite: Suite = defineSuite({
         ]),
   ],
   targets: [
-    target('what is added to the first byte, in ms', first, 'added', { atMost: 1 }),
-    target('throughput of one stream, as a share of a bare proxy', stream, 'share', { atLeast: 0.8 }),
-    target('requests a second, 32 at a time, as a share of a bare proxy', flight, 'share of bare', { atLeast: 0.8 }),
-    target('the same of short streams', short, 'share of bare', { atLeast: 0.8 }),
-    target('its peak memory, in bytes', flight, 'peak memory', { atMost: 75_000_000 }),
-    target('what is added to an answer, p50, times what a bare proxy adds', single, 'added, times bare', {
+    ownTarget('what is added to the first byte, in ms', first, 'added', { atMost: 1 }),
+    ownTarget('throughput of one stream, as a share of a bare proxy', stream, 'share', { atLeast: 0.8 }),
+    ownTarget('requests a second, 32 at a time, as a share of a bare proxy', flight, 'share of bare', { atLeast: 0.8 }),
+    ownTarget('the same of short streams', short, 'share of bare', { atLeast: 0.8 }),
+    ownTarget('its peak memory, in bytes', flight, 'peak memory', { atMost: 75_000_000 }),
+    ownTarget('what is added to an answer, p50, times what a bare proxy adds', single, 'added, times bare', {
       atMost: 1.4,
     }),
-    target('a stream of 200 events, p50, times a bare proxy', paced, 'times bare', { atMost: 1.15 }),
+    ownTarget('a stream of 200 events, p50, times a bare proxy', paced, 'times bare', { atMost: 1.15 }),
   ],
 });
-
-function target(
-  says: string,
-  of: string,
-  metric: string,
-  limit: { readonly atMost: number } | { readonly atLeast: number },
-): Target {
-  return { says, of: { subject: 'unwedge', case: of, metric }, by: 'median', ...limit };
-}

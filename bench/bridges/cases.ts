@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inNewHome } from '../cli/processes.ts';
-import { median, quantile } from '../harness/statistics.ts';
+import { inTurns, median, shareOf } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';
 import type { EchoClient } from '../mcp/client.ts';
 
@@ -17,26 +17,28 @@ const alone = 100;
 export function bridged(own: Connect, bare: Connect): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       inNewHome(async (env) => {
         const base = await bare(env);
         const client = await own(env);
         for (const each of [base, client]) await callsPerSecond(each, callsOfTurn);
-        const rates: number[] = [];
-        const shares: number[] = [];
-        const latency = { own: [] as number[], base: [] as number[] };
-        for (let turn = 0; turn < turns; turn++) {
-          const against = await callsPerSecond(base, callsOfTurn);
-          const rate = await callsPerSecond(client, callsOfTurn);
-          rates.push(rate);
-          shares.push(rate / against);
-          latency.base.push(...(await latencies(base)));
-          latency.own.push(...(await latencies(client)));
-        }
-        probe.record('calls', median(rates), '/s');
-        probe.record('share of bare', median(shares), '');
-        probe.record('one at a time, p50', quantile(latency.own, 0.5), 'µs');
-        probe.record('one at a time, p50, times bare', quantile(latency.own, 0.5) / quantile(latency.base, 0.5), '');
+        const turnOf = async (each: EchoClient) => ({
+          rate: await callsPerSecond(each, callsOfTurn),
+          latencies: await latencies(each),
+        });
+        const { own: ours, base: bares } = await inTurns(
+          turns,
+          () => turnOf(client),
+          () => turnOf(base),
+        );
+        const rates = { own: ours.map(({ rate }) => rate), base: bares.map(({ rate }) => rate) };
+        probe.record('calls', median(rates.own), '/s');
+        probe.record('calls of bare', median(rates.base), '/s');
+        probe.record('share of bare', shareOf(rates), '');
+        const [p50 = 0, bareP50 = 1] = [ours, bares].map((each) => median(each.flatMap(({ latencies: all }) => all)));
+        probe.record('one at a time, p50', p50, 'µs');
+        probe.record('one at a time, p50, times bare', p50 / bareP50, '');
         const held = memoryOf(client.pid);
         if (held !== undefined) probe.record('memory', held, 'B');
         await client.close();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type CommandLine, unwedge } from '../cli/processes.ts';
-import { type Case, defineSuite, type Subject, type Target } from '../harness/suite.ts';
+import { type Case, defineSuite, ownTarget, type Subject, type Target } from '../harness/suite.ts';
 import { connectStdio } from '../mcp/client.ts';
 import { connectHttp } from '../mcp/httpClient.ts';
 import { startHttpEcho } from '../mcp/remoteClients.ts';
@@ -9,6 +9,9 @@ import { bridged, type Connect, inFlight } from './cases.ts';
 
 const listen = `by HTTP, a server on stdio, ${inFlight} in flight`;
 const url = `on stdio, a server by HTTP, ${inFlight} in flight`;
+
+/** Whom each is compared with. */
+const peerOf: Readonly<Record<string, string>> = { [listen]: 'mcp-proxy', [url]: 'mcp-remote' };
 
 const program = (path: string): CommandLine => [process.execPath, fileURLToPath(new URL(path, import.meta.url))];
 const peer = (path: string): CommandLine => program(`../../../bench/node_modules/${path}`);
@@ -115,25 +118,12 @@ export const bridgesSuite = defineSuite({
     ...installed,
   ],
   targets: [listen, url].flatMap((of): Target[] => [
+    ownTarget(`calls a second, as a share of a bare bridge: ${of}`, of, 'share of bare', { atLeast: 0.7 }),
     {
-      says: `calls a second, as a share of a bare bridge: ${of}`,
-      of: { subject: 'unwedge', case: of, metric: 'share of bare' },
-      by: 'median',
-      atLeast: 0.7,
+      ...ownTarget(`calls a second, times ${peerOf[of]}: ${of}`, of, 'share of bare', { atLeast: of === url ? 5 : 4 }),
+      over: { subject: peerOf[of] ?? '', case: of, metric: 'share of bare' },
     },
-    {
-      says: `calls a second, times ${of === url ? 'mcp-remote' : 'mcp-proxy'}: ${of}`,
-      of: { subject: 'unwedge', case: of, metric: 'share of bare' },
-      over: { subject: of === url ? 'mcp-remote' : 'mcp-proxy', case: of, metric: 'share of bare' },
-      by: 'median',
-      atLeast: of === url ? 5 : 4,
-    },
-    {
-      says: `memory, B: ${of}`,
-      of: { subject: 'unwedge', case: of, metric: 'memory' },
-      by: 'median',
-      atMost: 72e6,
-    },
+    ownTarget(`memory, B: ${of}`, of, 'memory', { atMost: 72e6 }),
   ]),
   missing,
 });

@@ -34,6 +34,7 @@ function timed(contender: Contender, setup: Setup): Case {
 export function allocates(contender: Contender): Case {
   return {
     isolated: true,
+    once: true,
     flags: roomForAll,
     async measure(probe) {
       const running = await contender.start({ work: answers });

@@ -43,6 +43,7 @@ export function calls(keepingOf: () => Promise<Keeping>, count: number): Case {
 /** Renewals of a node that owns so many sessions: the statement that it renews all of them with, by a connection of its own. */
 export function renewals(owned: number): Case {
   return {
+    once: true,
     async measure(probe) {
       const { url, schema } = await newPlace();
       const facts = { tell: () => undefined, wants: () => false };

@@ -25,6 +25,7 @@ const patienceMs = 60_000;
 export function takeovers(harm: 'SIGKILL' | 'SIGSTOP'): Case {
   return {
     long: true,
+    once: true,
     async measure(probe) {
       const { url, schema } = await newPlace();
       const start = (): Promise<Node> => Node.start(`${url}?schema=${schema}`);

@@ -3,12 +3,16 @@ import { Crowd } from '../contenders/crowd.ts';
 import { processMeter } from '../harness/meter.ts';
 import type { Case } from '../harness/suite.ts';
 
-/** Small crowds are measured several at a time: one of 1,000 is over before the collector has run twice. */
-const atLeast = 20_000;
-
-/** Starts so many calls, none of which answers before all are in flight; then all do. Records the time of both, for each call. */
+/**
+ * Starts so many calls, none of which answers before all are in flight; then all do. Records the time of both, for each call. Small crowds are
+ * measured several at a time: one of 1,000 is over before the collector has run twice.
+ */
 export function inFlight(contender: Contender, count: number): Case {
+  const isDear = contender.dear > 0;
+  const atLeast = isDear ? 10_000 : 20_000;
   return {
+    long: isDear,
+    once: isDear,
     async measure(probe) {
       const crowds = await Promise.all(
         Array.from({ length: Math.ceil(atLeast / count) }, () => Crowd.gather(contender)),
@@ -28,6 +32,7 @@ export function inFlight(contender: Contender, count: number): Case {
 export function heapInFlight(contender: Contender, base: Contender, count: number): Case {
   return {
     isolated: true,
+    once: true,
     async measure(probe) {
       // What is made once for all of them, and once more when it is compiled, is no call's.
       const warm = await Crowd.gather(contender);

@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly suites: readonly string[];
   readonly json: boolean;
   readonly rounds: number;
+  /** Whether each suite has as many of the rounds as there is time for: where nobody says how many. */
+  readonly inTime: boolean;
   readonly quick: boolean;
   readonly help: boolean;
 }
@@ -38,7 +40,8 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
     strict: false,
     tokens: true,
   });
-  if (values.help === true) return { mode: 'run', suites: known, json: false, rounds: 0, quick: false, help: true };
+  if (values.help === true)
+    return { mode: 'run', suites: known, json: false, rounds: 0, inTime: true, quick: false, help: true };
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(words, token.name)) throw unknown('option', token.rawName, optionNames);
@@ -60,6 +63,7 @@ export function parseOptions(args: readonly string[], known: readonly string[]):
     suites: positionals.length === 0 ? known : [...new Set(positionals)],
     json: values.json === true,
     rounds: values.rounds === undefined ? (quick ? 2 : usualRounds[mode]) : rounds(values.rounds),
+    inTime: mode === 'run' && values.rounds === undefined,
     quick,
     help: false,
   };

@@ -14,10 +14,13 @@ export interface SuiteReport {
   readonly targets: readonly Verdict[];
   /** Subjects that were left out as they are not installed. */
   readonly missing: readonly string[];
+  /** Rounds that were measured, and what they took in s. */
+  readonly rounds: number;
+  readonly seconds: number;
 }
 
 /** What is known after a run. */
-export function reportOf(suite: Suite, figures: readonly Figure[]): SuiteReport {
+export function reportOf(suite: Suite, figures: readonly Figure[], seconds: number): SuiteReport {
   return {
     name: suite.name,
     about: suite.about,
@@ -25,15 +28,17 @@ export function reportOf(suite: Suite, figures: readonly Figure[]): SuiteReport 
     figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(suite, figures, figure) })),
     targets: judge(suite, figures),
     missing: suite.missing ?? [],
+    rounds: Math.max(0, ...figures.map(({ samples }) => samples.length)),
+    seconds,
   };
 }
 
 /** The report for people: who was compared, what it took them, then the targets and who was missing. */
 export function textOf({ subjects }: Suite, report: SuiteReport): string {
-  const { name, about, targets, missing } = report;
+  const { name, about, targets, missing, rounds, seconds } = report;
   const who = subjects.map((subject) => `  ${subject.name}: ${subject.about}\n`).join('');
   const names = subjects.map((subject) => subject.name);
-  return `${name}: ${about}\n${who}\n${tablesOf(names, report)}\n${targets.map(targetLine).join('')}${missingLine(missing)}`;
+  return `${name}: ${about}\n${who}\n${tablesOf(names, report)}\n${targets.map(targetLine).join('')}${missingLine(missing)}${rounds} rounds in ${seconds.toFixed(0)} s\n`;
 }
 
 function targetLine({ says, value, limit, met }: Verdict): string {

@@ -6,6 +6,8 @@ import type { Case, FigureName, Suite } from './suite.ts';
 /** How a suite is run. */
 export interface RunOptions {
   readonly rounds: number;
+  /** Time for all rounds, in s: none is begun that would end later, but the first. @defaultValue as long as they take */
+  readonly seconds?: number | undefined;
   /** Leaves out the long cases. */
   readonly quick: boolean;
   readonly meter: Meter;
@@ -40,16 +42,25 @@ interface Run {
 /**
  * Runs every case of every subject once a round, subjects of one case one after the other, so that what disturbs the
  * machine disturbs all of them; who is first changes with the round. One round before is thrown away: it warms the
- * compiler. Processes of their own start cold anyway, and are left out of it.
+ * compiler. Processes of their own start cold anyway, and are left out of it. What says
+ * enough in one round is measured in the first alone.
  */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<Figure[]> {
-  const { rounds, progress } = options;
+  const { rounds, progress, meter, seconds = Number.POSITIVE_INFINITY } = options;
+  const endUs = meter.wallUs() + seconds * 1e6;
+  /** Time of the last round, without what is measured once. */
+  let roundUs = 0;
   const samples = new Map<string, { readonly name: FigureName; readonly unit: Unit; readonly values: number[] }>();
   for (let round = 0; round <= rounds; round++) {
+    if (round > 1 && meter.wallUs() + roundUs > endUs) break;
+    roundUs = 0;
     for (const run of plan(suite, round, options)) {
-      if (round === 0 && (run.work.isolated === true || run.work.long === true)) continue;
+      const { isolated = false, long = false, once = false } = run.work;
+      if ((round === 0 && (isolated || long)) || (round !== 1 && once)) continue;
+      const startUs = meter.wallUs();
       progress?.(`${suite.name} ${round}/${rounds}: ${run.of}, ${run.subject}`);
       const readings = await measure(suite, run, options);
+      if (!once) roundUs += meter.wallUs() - startUs;
       if (round === 0) continue;
       for (const { metric, unit, value } of readings) {
         const name = { subject: run.subject, case: run.of, metric };

@@ -32,6 +32,8 @@ export interface Case {
   readonly flags?: readonly string[] | undefined;
   /** Whether `--quick` leaves it out. @defaultValue false */
   readonly long?: boolean | undefined;
+  /** Whether one round says as much as several: of what takes turns with its baseline within, or many samples, and seconds. @defaultValue false */
+  readonly once?: boolean | undefined;
 }
 
 /** Names one figure. */
@@ -50,6 +52,16 @@ export type Target = {
   /** Which of the rounds counts: the one that was disturbed least, or, for what is a ratio already, the middle one. @defaultValue 'min' */
   readonly by?: 'min' | 'median' | undefined;
 } & ({ readonly atMost: number } | { readonly atLeast: number });
+
+/** Makes a promise about a figure of `unwedge` that is a ratio already, or the middle of many samples. */
+export function ownTarget(
+  says: string,
+  of: string,
+  metric: string,
+  limit: { readonly atMost: number } | { readonly atLeast: number },
+): Target {
+  return { says, of: { subject: 'unwedge', case: of, metric }, by: 'median', ...limit };
+}
 
 /**
  * Checks that a suite speaks only of subjects and cases it has.

@@ -9,6 +9,7 @@ export function idleGateway(idle: number, busy: number): Case {
   return {
     isolated: true,
     long: true,
+    once: true,
     async measure(probe) {
       const gateway = createGateway();
       gateway.integration('never', { policy: { maxInFlight: busy } }, () => new Promise(() => undefined));
@@ -41,6 +42,7 @@ export function idleProcess(count: number): Case {
   return {
     isolated: true,
     long: true,
+    once: true,
     async measure(probe) {
       const waiting = Array.from({ length: count }, () => new Promise(() => undefined));
       await watch(probe);

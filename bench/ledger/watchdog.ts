@@ -6,6 +6,7 @@ import type { Case } from '../harness/suite.ts';
 /** Calls that never answer, pending at once; the limit of each comes at another time within `spreadMs`. */
 export function lateness(count: number, spreadMs: number): Case {
   return {
+    once: true,
     async measure(probe) {
       const lateMs: number[] = [];
       await withPending(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inNewHome } from '../cli/processes.ts';
-import { median, quantile } from '../harness/statistics.ts';
+import { median, quantile, shareOf } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';
 import type { EchoClient } from './client.ts';
 
@@ -15,12 +15,13 @@ export interface Ways {
 }
 
 /** How many take turns with the direct connection, so that what disturbs the machine disturbs both. */
-const turns = 20;
+const turns = 10;
 
 /** One call after the other. Records its latency, and how much more that is than over the direct connection meanwhile. */
 export function oneAtATime(ways: Ways): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       sideBySide(ways, async (own, base) => {
         const samples = { own: [] as number[], base: [] as number[] };
@@ -46,23 +47,25 @@ export function oneAtATime(ways: Ways): Case {
 export function againstPipe(ways: Ways, pipe: Connect, inFlight: number): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       inNewHome(async (env) => {
         const clients: EchoClient[] = [];
         for (const connect of [ways.own, pipe, ways.direct]) clients.push(await connect(env));
         for (const client of clients) await callMany(client, ways.echo, 10_000, inFlight);
-        const shares: number[] = [];
+        const rates = clients.map((): number[] => []);
         const samples = clients.map((): number[] => []);
         for (let turn = 0; turn < turns; turn++) {
-          const rates: number[] = [];
           for (const [at, client] of clients.entries()) {
-            rates.push(await callsPerSecond(client, ways, inFlight));
+            rates[at]?.push(await callsPerSecond(client, ways, inFlight));
             samples[at]?.push(...(await latencies(client, ways, 100)));
           }
-          shares.push((rates[0] ?? 0) / (rates[1] ?? 1));
         }
+        const [ours = [], pipes = []] = rates;
         const [own = 0, piped = 0, direct = 0] = samples.map((each) => quantile(each, 0.5));
-        probe.record('share of the pipe', median(shares), '');
+        probe.record('calls', median(ours), '/s');
+        probe.record('calls of the pipe', median(pipes), '/s');
+        probe.record('share of the pipe', shareOf({ own: ours, base: pipes }), '');
         probe.record('added p50, times that of the pipe', (own - direct) / (piped - direct), '');
         for (const client of clients) await client.close();
       }),
@@ -83,6 +86,7 @@ async function latencies(client: EchoClient, { echo }: Ways, count: number): Pro
 export function manyInFlight(ways: Ways, inFlight: number): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       sideBySide(ways, async (own, base) => {
         const rates: number[] = [];
@@ -135,11 +139,12 @@ export function manyNotifications(ways: Ways, count: number): Case {
 function compare(ways: Ways, work: (client: EchoClient) => Promise<Readonly<Record<string, number>> | void>): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       sideBySide(ways, async (own, base) => {
         const times = { own: [] as number[], base: [] as number[] };
         const counts = new Map<string, number>();
-        for (let turn = 0; turn < turns / 2; turn++) {
+        for (let turn = 0; turn < turns; turn++) {
           times.base.push(await timeOf(() => work(base)));
           times.own.push(
             await timeOf(async () => {
@@ -164,11 +169,14 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 
 /** Starts before those that count: a proxy keeps of the first what it answers the next ones by. */
 const firstStarts = 2;
+/** Starts that count. */
+const starts = 6;
 
 /** From the start of the process to the answer to `initialize`. Records the middle one, and how many times that of the server alone it is. */
 export function toInitialize({ own, direct }: Pick<Ways, 'own' | 'direct'>): Case {
   return {
     isolated: true,
+    once: true,
     measure: (probe) =>
       inNewHome(async (env) => {
         const start = async (connect: Connect): Promise<number> => {
@@ -180,7 +188,7 @@ export function toInitialize({ own, direct }: Pick<Ways, 'own' | 'direct'>): Cas
         };
         for (let turn = 0; turn < firstStarts; turn++) for (const connect of [direct, own]) await start(connect);
         const times = { own: [] as number[], base: [] as number[] };
-        for (let turn = 0; turn < turns / 2; turn++) {
+        for (let turn = 0; turn < starts; turn++) {
           times.base.push(await start(direct));
           times.own.push(await start(own));
         }
@@ -197,6 +205,7 @@ export function toInitialize({ own, direct }: Pick<Ways, 'own' | 'direct'>): Cas
 export function memoryOf({ own, echo }: Ways, calls: number, inFlight: number): Case {
   return {
     long: true,
+    once: true,
     measure: (probe) =>
       inNewHome(async (env) => {
         const client = await own(env);

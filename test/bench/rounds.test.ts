@@ -50,10 +50,33 @@ describe('the rounds of a benchmark', () => {
     expect(figures).toContainEqual(expect.objectContaining({ subject: 'ours', metric: 'heap', samples: [7] }));
   });
 
+  it('are as many as there is time for, and one at least', async () => {
+    const meter = fakeMeter();
+    const journal: string[] = [];
+    const takes = (name: string, seconds: number, once = false): Case => ({
+      once,
+      measure() {
+        journal.push(name);
+        meter.spend(0, seconds * 1e6);
+      },
+    });
+    const rounds = (seconds: number) => run(twoSubjects(takes('o', 2), takes('p', 8, true)), { seconds, meter });
+    // A round for the compiler, and one with what is measured once: 12 s; each of the others takes 2.
+    await rounds(15);
+    expect(journal.splice(0).join('')).toBe('o' + 'po' + 'o');
+    await rounds(1);
+    expect(journal.join('')).toBe('o' + 'po');
+  });
+
   it('measure only what is asked for', async () => {
     const journal: string[] = [];
     await run(twoSubjects(noted(journal, 'o'), noted(journal, 'p')), { only: (subject) => subject === 'plain' });
     expect(journal.join('')).toBe('pppp');
+  });
+
+  it('measure in the first one alone what says enough in one', async () => {
+    const figures = await run(twoSubjects({ ...costs(30, 20), once: true }, costs(1, 10, 10, 10)));
+    expect(figures.map(({ samples }) => samples)).toEqual([[10, 10, 10], [30]]);
   });
 
   it('leave a long case out when they are quick, and out of the warm-up when not', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { median, quantile } from '../../bench/harness/statistics.ts';
+import { inTurns, median, quantile, shareOf } from '../../bench/harness/statistics.ts';
 
 describe('the statistics of a benchmark', () => {
   it('take the middle sample, or the mean of the two in the middle', () => {
@@ -21,5 +21,19 @@ describe('the statistics of a benchmark', () => {
 
   it('have nothing to say of no samples', () => {
     expect(() => median([])).toThrow(new RangeError('Expected at least one sample, got none'));
+  });
+
+  it('compare two turn by turn, another one first each time', async () => {
+    const order: string[] = [];
+    const next = (name: string, ...values: number[]) => {
+      return async () => {
+        order.push(name);
+        return values.shift() ?? 0;
+      };
+    };
+    const pair = await inTurns(3, next('o', 5, 80, 9), next('b', 10, 100, 10));
+    expect(order.join('')).toBe('bo' + 'ob' + 'bo');
+    expect(pair).toEqual({ own: [5, 80, 9], base: [10, 100, 10] });
+    expect(shareOf(pair)).toBe(0.8);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Suite, type Target, defineSuite } from '../../bench/harness/suite.ts';
 import { supervisorSuite } from '../../bench/supervisor/suite.ts';
-import { loadSuite, suiteNames } from '../../bench/suites.ts';
+import { loadSuite, secondsOf, suiteNames } from '../../bench/suites.ts';
 import { costs, twoSubjects } from './fakes.ts';
 
 const of = { subject: 'ours', case: 'work', metric: 'cost' };
@@ -32,5 +32,11 @@ describe('a benchmark suite', () => {
     expect(suiteNames).toContain('supervisor');
     expect(await loadSuite('supervisor')).toBe(supervisorSuite);
     for (const name of suiteNames) expect((await loadSuite(name)).name).toBe(name);
+  });
+
+  it('has a time of its own, at most two minutes; all of them 20 with the build before them', () => {
+    const seconds = suiteNames.map(secondsOf);
+    expect(Math.max(...seconds)).toBeLessThanOrEqual(120);
+    expect(seconds.reduce((sum, each) => sum + each)).toBeLessThanOrEqual(19 * 60);
   });
 });
