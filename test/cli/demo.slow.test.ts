@@ -77,7 +77,7 @@ describe('unwedge demo', () => {
     const { stdout, directory } = await demo('--keep', '--only', 'http-401');
     const [home = ''] = readdirSync(directory);
     const path = join(directory, home, 'demo.sqlite');
-    expect(stdout).toMatch(/^ +next +npx unwedge@\S+ events --failed --db \S+\/demo\.sqlite$/m);
+    expect(stdout).toMatch(/^ +next +npx unwedge events --failed --db \S+\/demo\.sqlite$/m);
     expect(statSync(join(directory, home)).mode & 0o777).toBe(0o700);
     const events = await runBuilt(['events', '--failed', '--db', path]);
     expect(events.stdout).toContain('HTTP 401 Unauthorized');

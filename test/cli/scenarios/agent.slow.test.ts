@@ -71,7 +71,7 @@ describe('unwedge agent', () => {
   it('[L-1] prints the answer on stdout, and what to resume by on stderr', async () => {
     const { code, stdout, stderr } = await ask(['say hello']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello\n' });
-    expect(stderr).toMatch(/^unwedge: go on with: npx unwedge@\S+ agent --backend claude --resume s-\d+ PROMPT\n$/);
+    expect(stderr).toMatch(/^unwedge: go on with: npx unwedge agent --backend claude --resume s-\d+ PROMPT\n$/);
   });
 
   it('[U-4] goes on with a conversation', async () => {
@@ -205,7 +205,7 @@ describe('unwedge agent', () => {
     const { code, stdout, stderr } = await start(fake, ['--fallback', 'codex', 'fail 401 Invalid API key']).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'done by codex\n' });
     expect(stderr).toContain('unwedge: claude failed (auth: Invalid API key); codex goes on\n');
-    expect(stderr).toMatch(/^unwedge: go on with: npx unwedge@\S+ agent --backend codex --resume thread-1 PROMPT$/m);
+    expect(stderr).toMatch(/^unwedge: go on with: npx unwedge agent --backend codex --resume thread-1 PROMPT$/m);
   });
 
   it('[R-11] [I-4] tells what both failed of, and exits as the first', async () => {
@@ -242,7 +242,7 @@ describe('unwedge agent', () => {
     const db = join(fake.directory, 'own.sqlite');
     const words = ['agent', '--db', db, '--backend', 'claude', '--command', fake.command, '--name', 'reviewer'];
     const { stderr } = await startWith(fake, [...words, 'fail 401 no key']).ended;
-    expect(stderr).toMatch(/go on with: npx unwedge@\S+ agent --backend claude --name reviewer --resume s-\d+ PROMPT/);
+    expect(stderr).toMatch(/go on with: npx unwedge agent --backend claude --name reviewer --resume s-\d+ PROMPT/);
     const { stdout } = await call(['events', '--category', 'integration', '--json', '--db', db]);
     expect(JSON.parse(stdout)).toMatchObject([{ metadata: { integration: 'reviewer', kind: 'auth' } }]);
   });

@@ -164,7 +164,7 @@ describe.skipIf(!hasSqlite)('the command line beside a running gateway', () => {
     expect(await runBuilt(['restart', '--db', home.db])).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^unwedge: Missing NAME; see `npx unwedge@\S+ restart --help`\n$/) as string,
+      stderr: expect.stringMatching(/^unwedge: Missing NAME; see `npx unwedge restart --help`\n$/) as string,
     });
   });
 
