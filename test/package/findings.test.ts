@@ -1,5 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const folder = new URL('../../findings/', import.meta.url);
 const names = readdirSync(folder).filter((name) => name !== 'README.md');
@@ -26,5 +30,37 @@ describe('findings/', () => {
     const installed = text.split('\n').filter((line) => /^[^#]*\bnpm (install|i|exec)\b|^[^#]*\bnpx\b/.test(line));
     for (const line of installed) expect(line).toMatch(/@\d+\.\d+|\$/);
     expect(text.replaceAll(/^#.*$/gm, '')).not.toMatch(/unwedge/i);
+  });
+});
+
+describe('npm run findings', () => {
+  const run = (...words: readonly string[]) => {
+    const script = fileURLToPath(new URL('../../scripts/findings.mjs', import.meta.url));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...words], { encoding: 'utf8' });
+    return { status, stdout: stdout.replaceAll(/[\d.]+ s$/gm, 'N s'), stderr };
+  };
+
+  it('[Q-9] has a line for each, with what a changed one said, and fails for that one', () => {
+    const folder = temporaryDirectory();
+    writeFileSync(join(folder, 'holds.sh'), 'touch "$TMPDIR/left"\n');
+    writeFileSync(join(folder, 'other.sh'), 'echo "1.2.3 does not do so any more"; exit 1\n');
+    writeFileSync(join(folder, 'stays.sh'), 'sleep 600\n');
+    expect(run('--folder', folder, 'holds')).toMatchObject({ status: 0, stdout: expect.stringContaining('1 of 1') });
+    const { status, stdout } = run('--folder', folder, '--minutes', '0.05');
+    expect(status).toBe(1);
+    expect(stdout.split('\n')).toEqual([
+      'as seen  holds  N s',
+      'CHANGED  other  N s',
+      '         1.2.3 does not do so any more',
+      'CHANGED  stays  N s',
+      '         ',
+      '         not ended within 0.05 min',
+      'findings: 1 of 3 as they were seen',
+      '',
+    ]);
+  });
+
+  it('[Q-9] names those that there are to who asks for another', () => {
+    expect(run('no-such')).toMatchObject({ status: 2, stderr: expect.stringContaining('no-such; there are aws-') });
   });
 });
