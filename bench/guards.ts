@@ -34,6 +34,7 @@ export const guards: readonly Guard[] = [
   ...['start cpu', 'stop cpu'].map((metric) => against('supervisor', '10k idle', metric, 'xstate')),
   counted('in turn', 'call cpu', ofTime),
   counted('in turn, memory', 'allocated', ofBytes),
+  against('ledger', '100 in flight', 'call cpu', 'better-sqlite3'),
   // Both sides take turns within one case.
   {
     suite: 'otel',
@@ -41,6 +42,11 @@ export const guards: readonly Guard[] = [
     over: { subject: 'with the SDK', case: 'told', metric: 'by hand cpu' },
     ...ofTime,
   },
+  processes('mcp', 'against the pipe', 'the pipe'),
+  processes('bridges', 'by HTTP, a server on stdio, 32 in flight', 'bare'),
+  processes('bridges', 'on stdio, a server by HTTP, 32 in flight', 'bare'),
+  processes('api', 'objects in answer to 2 kB, 32 at a time', 'bare'),
+  processes('acp', '20,000 updates at once', 'the pipe'),
 ];
 
 function against(
@@ -52,6 +58,12 @@ function against(
 ): Guard {
   const figure = (subject: string) => ({ subject, case: of, metric });
   return { suite, of: figure('unwedge'), over: figure(other), ...kind };
+}
+
+/** CPU time of our process and of the server behind it, against that of the other with which it takes turns. */
+function processes(suite: string, of: string, other: string): Guard {
+  const figure = (metric: string) => ({ subject: 'unwedge', case: of, metric });
+  return { suite, of: figure('cpu'), over: figure(`cpu of ${other}`), margin: 1.5, once: true };
 }
 
 function counted(of: string, metric: string, kind: Pick<Guard, 'margin' | 'once'>): Guard {

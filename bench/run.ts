@@ -24,7 +24,7 @@ minima against the suite's baseline. Times are CPU time and wall time for each t
   --rounds N   how often each case is measured, 1 to 1000 (default up to 5, as there is time: all suites
                end within 20 minutes on 2 cores; with --quick 2, with --check 3)
   --quick      leaves out the long cases; targets that need them are not judged
-  --check      compares some of the ratios with those in bench/baseline.json, in a minute
+  --check      compares some of the ratios with those in bench/baseline.json, in two minutes
   --record     writes them there
   --json       the samples too, for machines (with npm run --silent)
 

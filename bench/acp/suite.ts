@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type CommandLine, inNewHome, unwedge } from '../cli/processes.ts';
+import { type CommandLine, inNewHome, memoryOf, unwedge, withCpu } from '../cli/processes.ts';
 import { inTurns, median, shareOf } from '../harness/statistics.ts';
 import { type Case, defineSuite, ownTarget } from '../harness/suite.ts';
 import { type PlainAcpClient, connectAcp } from './client.ts';
@@ -40,7 +39,7 @@ export const acpSuite = defineSuite({
     {
       name: 'unwedge',
       about: 'the built `unwedge acp`, with a store of its own',
-      cases: { ...casesOf(own), [memory]: memoryOf() },
+      cases: { ...casesOf(own), [memory]: peakMemory() },
     },
   ],
   targets: [
@@ -64,8 +63,8 @@ function casesOf(command: Reach): Record<string, Case> {
     [updates]: added(command, (client) => client.prompt(200, 1)),
     [request]: added(command, (client) => timesOf(() => client.ask())),
     [prompts]: added(command, (client) => timesOf(() => client.prompt(0))),
-    [stream]: throughput(command, (client) => client.prompt(2000, 1, 4)),
-    [flood]: throughput(command, (client) => client.prompt(20_000)),
+    [stream]: throughput(command, 2000, (client) => client.prompt(2000, 1, 4)),
+    [flood]: throughput(command, 20_000, (client) => client.prompt(20_000)),
     [start]: starting(command),
   };
 }
@@ -100,16 +99,19 @@ async function timesOf(work: () => Promise<unknown>): Promise<readonly number[]>
 
 type Talk = (client: PlainAcpClient) => Promise<readonly number[]>;
 
-function throughput(command: Reach, talk: Talk): Case {
+function throughput(command: Reach, count: number, talk: Talk): Case {
   return {
     isolated: true,
     once: true,
     measure: (probe) =>
       sideBySide(command, async (ours, base) => {
-        const rates = await inTurns(
-          turns,
-          () => rateOf(ours, talk),
-          () => rateOf(base, talk),
+        const pids = { cpu: ours.pid, 'cpu of the pipe': base.pid };
+        const rates = await withCpu(probe, pids, turns * count, () =>
+          inTurns(
+            turns,
+            () => rateOf(ours, talk),
+            () => rateOf(base, talk),
+          ),
         );
         probe.record('updates', median(rates.own), '/s');
         probe.record('updates of the pipe', median(rates.base), '/s');
@@ -150,15 +152,14 @@ async function startOf(command: CommandLine, env: NodeJS.ProcessEnv): Promise<nu
 }
 
 /** The most memory that the proxy held, in MB; Linux only. */
-function memoryOf(): Case {
+function peakMemory(): Case {
   return {
     once: true,
     measure: (probe) =>
       inNewHome(async (env) => {
         const client = await connectAcp(own(), env);
         for (let count = 0; count < 10; count++) await client.prompt(20_000);
-        const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${client.pid}/status`, 'latin1'))?.[1];
-        probe.record('peak memory', Number(peak) * 1024, 'B');
+        probe.record('peak memory', memoryOf(client.pid, 'VmHWM') ?? 0, 'B');
         await client.close();
       }),
   };

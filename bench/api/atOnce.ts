@@ -1,3 +1,4 @@
+import { memoryOf, withCpu } from '../cli/processes.ts';
 import type { Case } from '../harness/suite.ts';
 import { inTurns, median, quantile, shareOf } from '../harness/statistics.ts';
 import { connectRaw, type RawClient, rawRequest } from './rawClient.ts';
@@ -13,6 +14,7 @@ const bodyOf = (events: number): string =>
 
 /** Number that take turns, so that what disturbs the machine disturbs all. */
 const turns = 10;
+const requestsOfTurn = 600;
 
 /** Clients of a way, and what they ask. */
 interface Asking {
@@ -30,15 +32,18 @@ export function atOnce(way: Way, count: number, events: number): Case {
         const [own, other] = await Promise.all(proxies.map((proxy) => asking(proxy, events, count)));
         if (own === undefined || other === undefined) return;
         for (const warm of [own, other]) await rateOf(warm, 3000);
-        const rates = await inTurns(
-          turns,
-          () => rateOf(own, 600),
-          () => rateOf(other, 600),
+        const [pid = 0, barePid = 0] = proxies.map((proxy) => proxy.pid);
+        const rates = await withCpu(probe, { cpu: pid, 'cpu of bare': barePid }, turns * requestsOfTurn, () =>
+          inTurns(
+            turns,
+            () => rateOf(own, requestsOfTurn),
+            () => rateOf(other, requestsOfTurn),
+          ),
         );
         probe.record('requests', median(rates.own), '/s');
         probe.record('requests of bare', median(rates.base), '/s');
         probe.record('share of bare', shareOf(rates), '');
-        probe.record('peak memory', proxies[0]?.peakBytes() ?? 0, 'B');
+        probe.record('peak memory', memoryOf(pid, 'VmHWM') ?? 0, 'B');
         for (const { clients } of [own, other]) for (const client of clients) client.close();
       }),
   };

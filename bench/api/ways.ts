@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type CommandLine, inNewHome, unwedge } from '../cli/processes.ts';
@@ -45,8 +44,7 @@ export const portkey: Way | undefined =
 export interface Running {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The most memory that its process has held, in bytes; Linux only. */
-  peakBytes(): number;
+  readonly pid: number;
 }
 
 /** Starts an upstream and these in front of it, and ends them all. */
@@ -77,8 +75,7 @@ export async function inServers(
         proxies.push({
           url: listens === undefined ? url : `http://127.0.0.1:${port}`,
           headers: headers?.(upstream) ?? {},
-          peakBytes: () =>
-            Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024,
+          pid,
         });
       }
       await work(upstream, proxies);

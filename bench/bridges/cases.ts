@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { inNewHome } from '../cli/processes.ts';
+import { inNewHome, memoryOf, withCpu } from '../cli/processes.ts';
 import { inTurns, median, shareOf } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';
 import type { EchoClient } from '../mcp/client.ts';
@@ -27,10 +26,13 @@ export function bridged(own: Connect, bare: Connect): Case {
           rate: await callsPerSecond(each, callsOfTurn),
           latencies: await latencies(each),
         });
-        const { own: ours, base: bares } = await inTurns(
-          turns,
-          () => turnOf(client),
-          () => turnOf(base),
+        const pids = { cpu: client.pid, 'cpu of bare': base.pid };
+        const { own: ours, base: bares } = await withCpu(probe, pids, turns * (callsOfTurn + alone), () =>
+          inTurns(
+            turns,
+            () => turnOf(client),
+            () => turnOf(base),
+          ),
         );
         const rates = { own: ours.map(({ rate }) => rate), base: bares.map(({ rate }) => rate) };
         probe.record('calls', median(rates.own), '/s');
@@ -39,7 +41,7 @@ export function bridged(own: Connect, bare: Connect): Case {
         const [p50 = 0, bareP50 = 1] = [ours, bares].map((each) => median(each.flatMap(({ latencies: all }) => all)));
         probe.record('one at a time, p50', p50, 'µs');
         probe.record('one at a time, p50, times bare', p50 / bareP50, '');
-        const held = memoryOf(client.pid);
+        const held = memoryOf(client.pid, 'VmRSS');
         if (held !== undefined) probe.record('memory', held, 'B');
         await client.close();
         await base.close();
@@ -65,13 +67,4 @@ async function latencies(client: EchoClient): Promise<number[]> {
     samples.push((performance.now() - start) * 1000);
   }
   return samples;
-}
-
-/** The memory that a process holds, in bytes; undefined where the system does not say. */
-function memoryOf(pid: number): number | undefined {
-  try {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Case } from '../harness/suite.ts';
-import { type CommandLine, inNewHome } from './processes.ts';
+import { type CommandLine, inNewHome, memoryOf } from './processes.ts';
 
 /**
  * All output of a command comes through a pipe that is read as fast as it fills. Records the time to the end, and on Linux the
@@ -22,8 +21,8 @@ export function passOutput(lineOf: (...command: string[]) => CommandLine, bytes:
         let late: number | undefined;
         child.stdout.on('data', (chunk: Buffer) => {
           seen += chunk.length;
-          if (seen >= bytes / 2) early ??= peakBytes(child.pid);
-          if (seen === bytes) late = peakBytes(child.pid);
+          if (seen >= bytes / 2) early ??= memoryOf(child.pid ?? 0, 'VmHWM');
+          if (seen === bytes) late = memoryOf(child.pid ?? 0, 'VmHWM');
         });
         const [code] = (await once(child, 'close')) as [number | null];
         if (code !== 0 || seen !== bytes) throw new Error(`${seen} of ${bytes} bytes came, exit code ${code}`);
@@ -33,14 +32,4 @@ export function passOutput(lineOf: (...command: string[]) => CommandLine, bytes:
         probe.record('peak memory, end/half', late / early, '');
       }),
   };
-}
-
-/** The most memory a process has held so far; undefined where the system does not say. */
-function peakBytes(pid = 0): number | undefined {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
-  } catch {
-    return undefined;
-  }
 }

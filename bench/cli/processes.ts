@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Probe } from '../harness/probe.ts';
 import { quantile } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';
 
@@ -33,14 +34,14 @@ export function startToEnd(linesOf: (run: number) => readonly CommandLine[]): Ca
     measure: (probe) =>
       inNewHome(async (env) => {
         const samples: number[] = [];
-        const before = childrenCpuMs();
+        const before = cpuMs('self', 'children');
         for (let run = 0; run < runs; run++) {
           const lines = linesOf(run);
           const start = performance.now();
           for (const line of lines) await runToEnd(line, env);
           samples.push(performance.now() - start);
         }
-        const after = childrenCpuMs();
+        const after = cpuMs('self', 'children');
         if (before !== undefined && after !== undefined) probe.record('cpu', (after - before) / runs, 'ms');
         probe.record('fastest', quantile(samples, 0), 'ms');
         probe.record('middle', quantile(samples, 0.5), 'ms');
@@ -48,16 +49,60 @@ export function startToEnd(linesOf: (run: number) => readonly CommandLine[]): Ca
   };
 }
 
-/** CPU time of the processes that were started here and have ended, with theirs, in steps of 10 ms; undefined where the system does not say. */
-function childrenCpuMs(): number | undefined {
+/**
+ * CPU time of a process, or of those that it started and that have ended, with theirs, in steps of 10 ms; undefined where the system does not say.
+ */
+function cpuMs(pid: number | 'self', of: 'itself' | 'children'): number | undefined {
   try {
-    const stat = readFileSync('/proc/self/stat', 'latin1');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const from = of === 'itself' ? 11 : 13;
     const [user = 0, system = 0] = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
-      .slice(13, 15)
+      .slice(from, from + 2)
       .map(Number);
     return (user + system) * 10;
+  } catch {
+    return undefined;
+  }
+}
+
+/** CPU time of a process and of those that it has started and that run, in ms; undefined where the system does not say. */
+function cpuWithChildren(pid: number): number | undefined {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').map(Number);
+    return [pid, ...children].reduce((sum, each) => sum + (cpuMs(each, 'itself') ?? 0), 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Has something done, and records what processes and their children spend on it meanwhile, in µs of CPU for each of `count` things; Linux only.
+ * @param pids - by the name of the figure.
+ */
+export async function withCpu<T>(
+  probe: Probe,
+  pids: Readonly<Record<string, number>>,
+  count: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const spent = (): (number | undefined)[] => Object.values(pids).map(cpuWithChildren);
+  const before = spent();
+  const result = await work();
+  const after = spent();
+  for (const [at, metric] of Object.keys(pids).entries()) {
+    const [from, to] = [before[at], after[at]];
+    if (from !== undefined && to !== undefined) probe.record(metric, ((to - from) * 1000) / count, 'µs');
+  }
+  return result;
+}
+
+/** The memory that a process holds (`VmRSS`), or the most that it has held (`VmHWM`), in bytes; undefined where the system does not say. */
+export function memoryOf(pid: number, which: 'VmRSS' | 'VmHWM'): number | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    return Number(new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
   } catch {
     return undefined;
   }

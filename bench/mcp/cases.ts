@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { inNewHome } from '../cli/processes.ts';
+import { inNewHome, memoryOf, withCpu } from '../cli/processes.ts';
 import { median, quantile, shareOf } from '../harness/statistics.ts';
 import type { Case } from '../harness/suite.ts';
 import type { EchoClient } from './client.ts';
@@ -16,6 +15,8 @@ export interface Ways {
 
 /** How many take turns with the direct connection, so that what disturbs the machine disturbs both. */
 const turns = 10;
+const callsOfTurn = 2000;
+const alone = 100;
 
 /** One call after the other. Records its latency, and how much more that is than over the direct connection meanwhile. */
 export function oneAtATime(ways: Ways): Case {
@@ -26,8 +27,8 @@ export function oneAtATime(ways: Ways): Case {
       sideBySide(ways, async (own, base) => {
         const samples = { own: [] as number[], base: [] as number[] };
         for (let turn = 0; turn < turns; turn++) {
-          samples.base.push(...(await latencies(base, ways, 100)));
-          samples.own.push(...(await latencies(own, ways, 100)));
+          samples.base.push(...(await latencies(base, ways, alone)));
+          samples.own.push(...(await latencies(own, ways, alone)));
         }
         probe.latencies('latency', samples.own);
         for (const [name, q] of [
@@ -55,12 +56,15 @@ export function againstPipe(ways: Ways, pipe: Connect, inFlight: number): Case {
         for (const client of clients) await callMany(client, ways.echo, 10_000, inFlight);
         const rates = clients.map((): number[] => []);
         const samples = clients.map((): number[] => []);
-        for (let turn = 0; turn < turns; turn++) {
-          for (const [at, client] of clients.entries()) {
-            rates[at]?.push(await callsPerSecond(client, ways, inFlight));
-            samples[at]?.push(...(await latencies(client, ways, 100)));
+        const pids = { cpu: clients[0]?.pid ?? 0, 'cpu of the pipe': clients[1]?.pid ?? 0 };
+        await withCpu(probe, pids, turns * (callsOfTurn + alone), async () => {
+          for (let turn = 0; turn < turns; turn++) {
+            for (const [at, client] of clients.entries()) {
+              rates[at]?.push(await callsPerSecond(client, ways, inFlight));
+              samples[at]?.push(...(await latencies(client, ways, alone)));
+            }
           }
-        }
+        });
         const [ours = [], pipes = []] = rates;
         const [own = 0, piped = 0, direct = 0] = samples.map((each) => quantile(each, 0.5));
         probe.record('calls', median(ours), '/s');
@@ -104,10 +108,9 @@ export function manyInFlight(ways: Ways, inFlight: number): Case {
 }
 
 async function callsPerSecond(client: EchoClient, { echo }: Ways, inFlight: number): Promise<number> {
-  const count = 2000;
   const start = performance.now();
-  await callMany(client, echo, count, inFlight);
-  return (count / (performance.now() - start)) * 1000;
+  await callMany(client, echo, callsOfTurn, inFlight);
+  return (callsOfTurn / (performance.now() - start)) * 1000;
 }
 
 async function callMany(client: EchoClient, echo: Ways['echo'], count: number, inFlight: number): Promise<void> {
@@ -202,7 +205,7 @@ export function toInitialize({ own, direct }: Pick<Ways, 'own' | 'direct'>): Cas
  * So many calls, after as many in which the heap grows to its working size. Records the most memory the process held before
  * them and after them; Linux only.
  */
-export function memoryOf({ own, echo }: Ways, calls: number, inFlight: number): Case {
+export function peakMemory({ own, echo }: Ways, calls: number, inFlight: number): Case {
   return {
     long: true,
     once: true,
@@ -210,24 +213,15 @@ export function memoryOf({ own, echo }: Ways, calls: number, inFlight: number): 
       inNewHome(async (env) => {
         const client = await own(env);
         await callMany(client, echo, calls, inFlight);
-        const before = peakBytes(client.pid);
+        const before = memoryOf(client.pid, 'VmHWM');
         await callMany(client, echo, calls, inFlight);
-        const after = peakBytes(client.pid);
+        const after = memoryOf(client.pid, 'VmHWM');
         await client.close();
         if (before === undefined || after === undefined) return;
         probe.record('peak memory', after, 'B');
         probe.record('peak memory, after/before', after / before, '');
       }),
   };
-}
-
-/** The most memory a process has held so far; undefined where the system does not say. */
-function peakBytes(pid: number): number | undefined {
-  try {
-    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Both connections, warm; the direct one may be compared with itself. */

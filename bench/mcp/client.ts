@@ -47,7 +47,7 @@ export function idOf(line: string): number | undefined {
 
 /** Connects to a server, or to a proxy in front of it, over the pipes of a process. */
 export async function connectStdio([program, ...words]: CommandLine, env: NodeJS.ProcessEnv): Promise<EchoClient> {
-  const child = spawn(program, words, { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(program, words, { env, stdio: 'pipe' });
   const waiting = new Map<number, (characters: number) => void>();
   let notifications = 0;
   let rest: string[] = [];
@@ -98,6 +98,8 @@ export async function connectStdio([program, ...words]: CommandLine, env: NodeJS
 
 /** @throws Error when the process ends in any other way than by itself */
 async function endOf(child: ChildProcess): Promise<void> {
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said = chunk.toString().trim()));
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  if (code !== 0) throw new Error(`What was connected to ended with ${signal ?? code}`);
+  if (code !== 0) throw new Error(`What was connected to ended with ${signal ?? code}; it said last: ${said}`);
 }

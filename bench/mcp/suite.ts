@@ -10,8 +10,8 @@ import {
   largeResult,
   manyInFlight,
   manyNotifications,
-  memoryOf,
   oneAtATime,
+  peakMemory,
   toInitialize,
   type Ways,
 } from './cases.ts';
@@ -98,7 +98,7 @@ export const mcpSuite = defineSuite({
         [besidePipe]: againstPipe(waysOf(proxied, idle), piped(idle), inFlight),
         [start]: toInitialize(waysOf(unrecorded, real)),
         [startOnRecord]: toInitialize(waysOf(proxied, real)),
-        [memory]: memoryOf(waysOf(proxied, idle), 100_000, inFlight),
+        [memory]: peakMemory(waysOf(proxied, idle), 100_000, inFlight),
         [remote]: oneAtATime(remoteWays),
         [remoteFlight]: manyInFlight(remoteWays, inFlight),
       },
