@@ -87,7 +87,7 @@ async function latencies(client: EchoClient, { echo }: Ways, count: number): Pro
 }
 
 /** With so many calls on their way all the time. Records calls a second, and which share that is of the direct connection's. */
-export function manyInFlight(ways: Ways, inFlight: number): Case {
+export function manyInFlight(ways: Ways, inFlight: number, calls = callsOfTurn): Case {
   return {
     isolated: true,
     once: true,
@@ -96,8 +96,8 @@ export function manyInFlight(ways: Ways, inFlight: number): Case {
         const rates: number[] = [];
         const shares: number[] = [];
         for (let turn = 0; turn < turns; turn++) {
-          const against = await callsPerSecond(base, ways, inFlight);
-          const rate = await callsPerSecond(own, ways, inFlight);
+          const against = await callsPerSecond(base, ways, inFlight, calls);
+          const rate = await callsPerSecond(own, ways, inFlight, calls);
           rates.push(rate);
           shares.push(rate / against);
         }
@@ -107,10 +107,15 @@ export function manyInFlight(ways: Ways, inFlight: number): Case {
   };
 }
 
-async function callsPerSecond(client: EchoClient, { echo }: Ways, inFlight: number): Promise<number> {
+async function callsPerSecond(
+  client: EchoClient,
+  { echo }: Ways,
+  inFlight: number,
+  calls = callsOfTurn,
+): Promise<number> {
   const start = performance.now();
-  await callMany(client, echo, callsOfTurn, inFlight);
-  return (callsOfTurn / (performance.now() - start)) * 1000;
+  await callMany(client, echo, calls, inFlight);
+  return (calls / (performance.now() - start)) * 1000;
 }
 
 async function callMany(client: EchoClient, echo: Ways['echo'], count: number, inFlight: number): Promise<void> {

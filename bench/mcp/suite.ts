@@ -20,6 +20,8 @@ import { connectHttp } from './httpClient.ts';
 import { connectOfficial, connectSupervised } from './remoteClients.ts';
 
 const inFlight = 64;
+/** Calls of a turn over HTTP, of which there are a tenth as many in a second. */
+const fewer = 400;
 const echo = 'echo, one at a time';
 const flight = `echo, ${inFlight} in flight`;
 const realFlight = `echo of server-everything, ${inFlight} in flight`;
@@ -72,7 +74,7 @@ const bridged: Reach = (server) => (env) =>
 const bridge: Subject = {
   name: 'mcp-proxy',
   about: 'the npm package, streamable HTTP in front of the same server, with its defaults',
-  cases: casesOf(bridged),
+  cases: casesOf(bridged, fewer),
 };
 
 /** What it costs to have an MCP server behind `unwedge mcp`, against a connection without it. */
@@ -100,7 +102,7 @@ export const mcpSuite = defineSuite({
         [startOnRecord]: toInitialize(waysOf(proxied, real)),
         [memory]: peakMemory(waysOf(proxied, idle), 100_000, inFlight),
         [remote]: oneAtATime(remoteWays),
-        [remoteFlight]: manyInFlight(remoteWays, inFlight),
+        [remoteFlight]: manyInFlight(remoteWays, inFlight, fewer),
       },
     },
     {
@@ -146,12 +148,12 @@ export const mcpSuite = defineSuite({
   ],
 });
 
-function casesOf(reach: Reach): Record<string, Case> {
+function casesOf(reach: Reach, calls?: number): Record<string, Case> {
   const ways = waysOf(reach, idle);
   return {
     [echo]: oneAtATime(ways),
-    [flight]: manyInFlight(ways, inFlight),
-    [realFlight]: manyInFlight(waysOf(reach, real), inFlight),
+    [flight]: manyInFlight(ways, inFlight, calls),
+    [realFlight]: manyInFlight(waysOf(reach, real), inFlight, calls),
     [large]: largeResult(ways, 5_000_000),
     [steps]: manyNotifications(ways, 1000),
   };
