@@ -22,7 +22,10 @@ export function tokenIn(file: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unusable(file, messageOf(error), error);
   }
   try {
-    if (!statSync(file).isFile()) throw new Error('it is no file');
+    const found = statSync(file);
+    if (!found.isFile()) throw new Error('it is no file');
+    if (found.uid !== 0 && found.uid !== (process.getuid?.() ?? found.uid))
+      throw new Error('it belongs to another user');
     const token = readFileSync(file, 'utf8').trim();
     if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('a token is one word of printable ASCII');
     if (token.length < shortest) throw new Error(`a token has at least ${shortest} characters`);

@@ -44,7 +44,7 @@ export function inFrontOf(document: Document, { range, items }: Arguments, token
     const at = items[0]?.range[0] ?? start + 1;
     return { range: [at, at], text: `${tokens.join(', ')}, ` };
   }
-  const indent = /[ \t]*$/.exec(lineBefore(document.text, start))?.[0] ?? '';
+  const indent = /(?<![ \t])[ \t]*$/.exec(lineBefore(document.text, start))?.[0] ?? '';
   return { range: [start, start], text: tokens.map((token) => `- ${token}${document.eol}${indent}`).join('') };
 }
 
@@ -65,7 +65,7 @@ function writtenArgs(document: Document, { command }: Program, field: Field, wor
     const key = { toml: `${dotted}args =`, yaml: 'args:' }[document.format as string] ?? '"args":';
     return { text: `, ${key} [${words}]`, insertedAt: command.range[1] };
   }
-  const indent = /[ \t]*$/.exec(lineBefore(document.text, start))?.[0] ?? '';
+  const indent = /(?<![ \t])[ \t]*$/.exec(lineBefore(document.text, start))?.[0] ?? '';
   const dotted = document.text.slice(start, field.key[0]);
   const key = document.format === 'yaml' ? 'args:' : `${dotted}args =`;
   return { text: `${key} [${words}]${document.eol}${indent}`, insertedAt: start };

@@ -30,11 +30,11 @@ export function commandKey(command: string, args: readonly string[]): string {
 }
 
 function shellKey(args: readonly string[]): string | undefined {
-  const at = args.findIndex((word) => /^-[a-z]*c[a-z]*$/.test(word));
+  const at = args.findIndex((word) => /^-(?=[a-z]*c)[a-z]*$/.test(word));
   if (at < 0) return scriptName(args.find((word) => !word.startsWith('-')));
   // The first word of the text that is no assignment is the command it starts.
   const words = (args[at + 1] ?? '').trim().split(/\s+/);
-  const first = words.find((word) => !/^\w+=/.test(word))?.replace(/^["']|["';]+$/g, '');
+  const first = words.find((word) => !/^\w+=/.test(word))?.replace(/^["']|(?<!["';])["';]+$/g, '');
   return first === undefined || builtins.test(first) ? undefined : scriptName(first);
 }
 
@@ -60,5 +60,5 @@ function scriptName(word: string | undefined): string | undefined {
 
 /** Last part of a path of either system. */
 export function baseName(path: string): string {
-  return path.replace(/[/\\]+$/, '').replace(/^.*[/\\]/, '');
+  return path.replace(/(?<![/\\])[/\\]+$/, '').replace(/^.*[/\\]/, '');
 }

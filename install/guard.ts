@@ -37,7 +37,7 @@ export function addGuard({ root, text }: Document, launcher: Launcher): readonly
 function appended(text: string, end: number, member: string): TextEdit {
   const at = text.slice(0, end - 1).trimEnd().length;
   if ('[{'.includes(text.charAt(at - 1))) return { range: [at, at], text: ` ${member} ` };
-  const lastLine = /\r?\n[ \t]*(?=[^\n]*$)/.exec(text.slice(0, at))?.[0] ?? '';
+  const lastLine = /\r?\n[ \t]*(?![ \t])(?=[^\n]*$)/.exec(text.slice(0, at))?.[0] ?? '';
   return { range: [at, at], text: `,${text.slice(at, end).includes('\n') ? lastLine : ' '}${member}` };
 }
 

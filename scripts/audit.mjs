@@ -1,5 +1,6 @@
 // Asks the registry what is known against the packages that a user gets with ours: those beside it, and those built in, which `npm audit` does
-// not see there. Exits 1 when one of them is to be replaced (high or critical); says so where the registry answers no such questions.
+// not see there. Exits 1 when one of them is to be replaced (high or critical), or has a license that a user may not want with one of MIT; says so
+// where the registry answers no such questions.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +19,26 @@ const asked = Object.entries(packages).flatMap(([path, locked]) => {
   const isBuilt = built.some((name) => path.endsWith(`node_modules/${name}`));
   return path !== '' && (locked.dev !== true || isBuilt) ? [[path, { ...locked, dev: undefined }]] : [];
 });
+/** Licenses under which a package may be beside ours or in it. */
+const licenses = new Set([
+  'MIT',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'Apache-2.0',
+  '0BSD',
+  'BlueOak-1.0.0',
+  'Unlicense',
+]);
+/** Where there are several to choose from, one of them is enough. */
+const isAllowed = (license = '') =>
+  license
+    .replace(/^\((.*)\)$/, '$1')
+    .split(' OR ')
+    .some((each) => licenses.has(each));
+const refused = asked.filter(([, { license }]) => !isAllowed(license));
+for (const [path, { license }] of refused) console.log(`license: ${path}: ${license ?? 'none is named'}`);
+
 const dependencies = Object.fromEntries(
   asked
     .filter(([path]) => path.lastIndexOf('node_modules/') === 0)
@@ -46,7 +67,7 @@ try {
   const running = process.env.npm_execpath;
   const [file, ...first] = running === undefined ? ['npm'] : [process.execPath, running];
   const { status, stdout } = spawnSync(file, [...first, ...words], { cwd: scratch, encoding: 'utf8' });
-  process.exitCode = told(status, stdout);
+  process.exitCode = told(status, stdout) || Math.min(1, refused.length);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }

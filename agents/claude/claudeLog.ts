@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { appendFile, chmod, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { makeDirectory } from '../../src/actors/process/face.ts';
@@ -22,6 +23,8 @@ const largestLogBytes = 10 * 1024 * 1024;
 
 const flushLimitMs = 1000;
 
+const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
+
 /**
  * The log of calls. Nothing of it throws or rejects.
  * @param logger - hears, once, that the file cannot be written; Node's warnings without one, nobody with `false`.
@@ -44,7 +47,8 @@ export function createClaudeLog(clock: Clock, logger: Logger | false | undefined
         () => 0,
       );
       if (size > 0 && size + Buffer.byteLength(text) > maxBytes) await rename(file, `${file}.1`);
-      await appendFile(file, text, { mode: 0o600 });
+      // The directory may be that of a project of others: a link in it leads anywhere.
+      await appendFile(file, text, { mode: 0o600, flag: O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW });
       // A file of an older version, or somebody's umask, may be readable by others.
       if (!prepared.has(directory)) await chmod(file, 0o600);
       prepared.add(directory);

@@ -108,7 +108,7 @@ export const command = defineCommand({
       return 0;
     }
     if (shell === undefined) throw new UsageError('Missing SHELL; it is one of bash, zsh, fish');
-    const script = scripts[shell];
+    const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
     if (script === undefined) throw unknown('shell', shell, Object.keys(scripts));
     io.stdout.write(script);
     return 0;

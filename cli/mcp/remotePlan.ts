@@ -70,7 +70,7 @@ export function remoteName(url: string): string {
 
 /** The value of a variable. @throws {@link UsageError} when it is not set: a request without it would say so much later. */
 export function variable(option: string, name: string, env: Environment): string {
-  const value = env[name];
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value === undefined || value === '') {
     throw new UsageError(`Expected \`${option}\` to name a variable of the environment, ${quoted(name)} is not set`);
   }

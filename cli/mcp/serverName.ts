@@ -86,7 +86,7 @@ function from(words: readonly string[], isFirst: (word: string) => boolean): rea
 /** The image, or the container, without registry, owner, tag and digest. */
 function imageName(args: readonly string[]): string | undefined {
   const word = imageWord(args);
-  return word === undefined ? undefined : tellingPart(word.replace(/@sha256:.*$/, '').replace(/:[^:/]*$/, ''));
+  return word === undefined ? undefined : tellingPart(word.replace(/@sha256:[^]*$/, '').replace(/:[^:/]*$/, ''));
 }
 
 /** The image, or the container, as it is written. */
@@ -105,10 +105,10 @@ function packageName(written: string): string {
   const unversioned = written
     .replace(/^(?:npm|jsr|github|gitlab|bitbucket):/, '')
     .replace(/^[\w+.-]+:\/\/(?:[^/]*@)?/, '')
-    .replace(/[?#].*$/, '')
+    .replace(/[?#][^]*$/, '')
     .replace(/(?<=.)@[^/]*$/, '')
     .replace(/\.git$/, '')
-    .replace(/[[=<>~!].*$/, '');
+    .replace(/[[=<>~!][^]*$/, '');
   return tellingPart(unversioned) ?? '';
 }
 

@@ -135,7 +135,7 @@ function serverOf(
     text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (written, variable: string, otherwise: string | undefined) => {
       if (otherwise === undefined) needed.add(variable);
       if (env === undefined) return written;
-      const value = env[variable] ?? otherwise;
+      const value = Object.hasOwn(env, variable) ? env[variable] : otherwise;
       if (value === undefined) missing.push(`\`${key}\` needs the variable ${variable}, which is not set`);
       return value ?? '';
     });

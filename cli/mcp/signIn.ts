@@ -54,10 +54,10 @@ export async function signIn(request: SignInRequest): Promise<SignInEnd> {
 }
 
 async function signInWith(request: SignInRequest, listener: CallbackListener, state: string): Promise<SignInEnd> {
-  const { clock, file } = request;
+  const { file } = request;
   const { startAuthorization, exchangeAuthorization } = await clientModule();
   const { redirectUrl } = listener;
-  const { issuer, scope } = await conversation(clock, async (talk) => {
+  const { issuer, scope } = await conversation(request, async (talk) => {
     const found = await findIssuer(file.server, { client_id: '' }, talk);
     insistOnPkce(found.issuer.metadata);
     const wanted = withOfflineAccess(request.scope ?? found.scope, found.issuer.metadata);
@@ -80,7 +80,7 @@ async function signInWith(request: SignInRequest, listener: CallbackListener, st
   if (error !== undefined)
     throw refused(`The sign-in was refused: ${error.replaceAll(/[^\w. -]/g, ' ').slice(0, 100)}`);
   if (code === undefined) throw refused('The browser came back without a code');
-  const tokens = await conversation(clock, (talk) =>
+  const tokens = await conversation(request, (talk) =>
     exchangeAuthorization(authorizationServer, {
       metadata,
       clientInformation,

@@ -14,6 +14,7 @@ import {
   isModern,
 } from '../../src/protocol/mcp/face.ts';
 import type { SeenCall } from '../../src/policy/spinning/face.ts';
+import { listFlaw } from '../wire/listRecord.ts';
 import { effectOfMethod } from '../wire/requestTraits.ts';
 import { withParamText, withText } from '../wire/rewrite.ts';
 import { answerOfFailure, answerWith, withNote } from '../wire/syntheticAnswer.ts';
@@ -113,8 +114,9 @@ export class ClientCall implements Asker {
   /** At once, so that what the server says next does not overtake it; the call path hears of it in the same turn. */
   answered(line: Line, answer: McpAnswer): void {
     this.question = undefined;
-    if (answer.flaw !== undefined) {
-      const message = `The answer is malformed: ${answer.flaw}`;
+    const flaw = answer.flaw ?? listFlaw(this.request.method, answer);
+    if (flaw !== undefined) {
+      const message = `The answer is malformed: ${flaw}`;
       this.reject?.(new AttemptError({ kind: 'protocol', message, outcome: 'unknown' }));
       return;
     }

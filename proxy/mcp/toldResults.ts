@@ -40,7 +40,12 @@ export class ToldResults {
     const told = results.told(own, owner, tool, chars);
     if (told !== own && !this.#isNoted) void results.endsWithProcess(owner);
     this.#isNoted ||= told !== own;
-    return told === own ? line : resultAnswer(id, method === 'tasks/get' ? { ...result, result: told } : told);
+    try {
+      return told === own ? line : resultAnswer(id, method === 'tasks/get' ? { ...result, result: told } : told);
+    } catch {
+      // Beside what was cut stands what nests too deep to be written anew.
+      return line;
+    }
   }
 
   /** Answers a call of the tool that reads on. @returns whether it is one. */

@@ -1,4 +1,4 @@
-import { type McpParams, lists } from '../../src/protocol/mcp/face.ts';
+import { type McpAnswer, type McpParams, lists } from '../../src/protocol/mcp/face.ts';
 import { textHash } from '../../src/protocol/face.ts';
 
 /** Pages kept of one list; what comes after them is not compared. */
@@ -37,6 +37,16 @@ export function pageOf(method: string, result: McpParams): SeenPage {
   const items = result[lists.get(method)?.items ?? ''];
   const next = result['nextCursor'];
   return { digest: textHash(JSON.stringify(items ?? null)), next: typeof next === 'string' ? next : undefined };
+}
+
+/** Says why the answer to a list can be neither compared nor written anew: JSON is made of what nests less deep than what may be read. */
+export function listFlaw(method: string, { result }: McpAnswer): string | undefined {
+  try {
+    if (lists.has(method)) JSON.stringify(result);
+    return undefined;
+  } catch {
+    return 'it nests too deep';
+  }
 }
 
 /** Tells whether a request of this method asks for a list. */

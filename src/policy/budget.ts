@@ -28,12 +28,12 @@ export function limitIn(given: string): (Omit<Limit, 'per'> & { readonly per?: P
 
 /** Limits such as `tokens=2M/day,rounds=30`, as options to be checked; those without a stretch are of the whole run. */
 export function budgetIn(given: string): BudgetInput {
-  const limits: Record<string, Record<string, string>> = {};
+  const limits = new Map<string, Record<string, string>>();
   for (const each of given.split(',')) {
     const [metric = '', amount = '', per = 'session'] = each.split(/[=/]/);
-    (limits[per] ??= {})[metric] = amount;
+    limits.set(per, { ...limits.get(per), [metric]: amount });
   }
-  return limits;
+  return Object.fromEntries(limits);
 }
 
 /** Limits of a stretch, by what is counted: `requests` are attempts of calls, calls that are made at once are one of `rounds`. */

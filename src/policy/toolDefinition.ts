@@ -24,9 +24,10 @@ const parts = ['name', 'title', 'description', 'inputSchema', 'outputSchema', 'a
 const mostChars = 1_000_000;
 const around = 60;
 
-export function definitionOf(tool: ListedTool): ToolDefinition {
-  const said = canonicalJson(parts.map((part) => tool[part] ?? null)) ?? '';
-  return { hash: createHash('sha256').update(said).digest('base64url'), tool };
+/** The definition of a tool; undefined of one that nests too deep to be compared. */
+export function definitionOf(tool: ListedTool): ToolDefinition | undefined {
+  const said = canonicalJson(parts.map((part) => tool[part] ?? null));
+  return said === undefined ? undefined : { hash: createHash('sha256').update(said).digest('base64url'), tool };
 }
 
 /** Names the parts in which two definitions differ. */

@@ -27,14 +27,15 @@ interface DefinitionsScope {
 }
 
 interface Held {
-  readonly definition: ToolDefinition;
+  /** Undefined of one that cannot be compared, and so not be accepted. */
+  readonly definition: ToolDefinition | undefined;
   readonly what: string;
   /** Id of the question to a person. */
   readonly question: string | undefined;
 }
 
 /** Tools of one server whose definitions are kept. */
-const mostTools = 1000;
+const mostTools = 10_000;
 const dayMs = 24 * 3_600_000;
 /** Times after which it is looked whether the store is open, at most so often, and whether somebody has accepted a tool, in ms. */
 const storeMs = 100;
@@ -69,8 +70,8 @@ export class ToolDefinitions {
   /** Says why a tool may not be called now. */
   refusal(tool: string): FailureFacts | undefined {
     const held = this.#held.get(tool);
-    const next = commandAbout('accept', this.#scope.server, ` ${tool}`);
-    return held && refused(`${held.what}, and is held until a person accepts that (${next})`, 'held');
+    const until = ` until a person accepts that (${commandAbout('accept', this.#scope.server, ` ${tool}`)})`;
+    return held && refused(`${held.what}, and is held${held.definition === undefined ? '' : until}`, 'held');
   }
 
   end(): void {
@@ -91,7 +92,10 @@ export class ToolDefinitions {
     // It may be opened after the first answer.
     for (let looks = 0; runtime.store() === undefined && looks < mostLooks && !this.#isEnded; looks++)
       await new Promise<void>((resolve) => void runtime.clock.setTimeout(resolve, storeMs));
-    const found = listed.slice(0, mostTools).map((tool) => [String(tool['name']), definitionOf(tool)] as const);
+    const defined = new Map(listed.slice(0, mostTools).map((tool) => [tool, definitionOf(tool)]));
+    const found = [...defined].flatMap(([{ name }, each]) =>
+      each === undefined ? [] : [[String(name), each] as const],
+    );
     let changed: (readonly [name: string, definition: ToolDefinition, before: ToolDefinition | undefined])[] = [];
     await this.#change((known) => {
       const { tools, isWhole = false } = known;
@@ -103,6 +107,7 @@ export class ToolDefinitions {
       return { isWhole: isWhole || isLast, tools: Object.fromEntries([...before, ...taken].slice(0, 2 * mostTools)) };
     });
     for (const [name] of found) this.#held.delete(name);
+    if (pin) for (const tool of listed) if (defined.get(tool) === undefined) this.#hold(String(tool['name']));
     for (const [name, definition, before] of changed) await this.#isOther(name, definition, before);
     this.#look();
   }
@@ -129,6 +134,18 @@ export class ToolDefinitions {
     if (asked?.isNew === false) return;
     runtime.bus.tell({ type: 'mcp.tool_changed', integration, tool, parts, held: pin, message });
     say(`${message}; next: ${commandAbout('accept', server, '')}`);
+  }
+
+  /** Holds a tool that cannot be compared: pinned, it would pass as whatever it says it is. */
+  #hold(tool: string): void {
+    const { server, integration, runtime, say } = this.#scope;
+    const what = `The tool ${tool} of ${server} cannot be compared: it nests too deep, or ${mostTools} others come before it`;
+    const message = `${what}, and is held`;
+    const isKnown = this.#held.has(tool);
+    this.#held.set(tool, { definition: undefined, what, question: undefined });
+    if (isKnown) return;
+    runtime.bus.tell({ type: 'mcp.tool_changed', integration, tool, parts: [], held: true, message });
+    say(message);
   }
 
   async #accept(tool: string, definition: ToolDefinition): Promise<void> {
@@ -160,7 +177,7 @@ export class ToolDefinitions {
     const look = async (): Promise<void> => {
       for (const [tool, { definition, question = '' }] of this.#held) {
         const [asked] = (question !== '' && (await runtime.store()?.questions.named(question))) || [];
-        if (isAccepted(asked)) await this.#accept(tool, definition);
+        if (isAccepted(asked) && definition !== undefined) await this.#accept(tool, definition);
       }
       if (this.#held.size < before) accepted();
       this.#look();

@@ -7,7 +7,7 @@ import { connect, request, startControl } from './startControl.ts';
 const code = (value: number) => ({ error: { code: value } });
 
 describe('the control server', () => {
-  it('[L-5] listens on a socket that its user alone may open', async () => {
+  it('[L-5] [Q-6] listens on a socket that its user alone may open', async () => {
     const { path, ready } = await startControl();
     expect(ready).toEqual({ ok: true });
     expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -50,7 +50,7 @@ describe('the path of a control socket', () => {
     });
   });
 
-  it('[L-5] refuses a directory of another user', () => {
+  it('[L-5] [Q-6] refuses a directory of another user', () => {
     const tmp = temporaryDirectory();
     mkdirSync(join(tmp, `unwedge-${uid + 1}`), { mode: 0o700 });
     expect(socketPath(id, { env: {}, tmp, uid: uid + 1 })).toMatchObject({
@@ -60,7 +60,7 @@ describe('the path of a control socket', () => {
     });
   });
 
-  it('[L-5] refuses a link and a file in place of its directory', () => {
+  it('[L-5] [Q-6] refuses a link and a file in place of its directory', () => {
     const linked = surroundings();
     symlinkSync(temporaryDirectory(), join(linked.tmp, `unwedge-${uid}`));
     expect(socketPath(id, linked)).toMatchObject({ reason: expect.stringContaining('is no directory') as string });

@@ -321,7 +321,7 @@ describe.skipIf(!hasSqlite)('the folder of an incident', () => {
     expect(await readBack(odd)).toEqual({ ...end, failure: plain });
   });
 
-  it('[O-16] that is hostile is refused, or harmless', () => {
+  it('[O-16] [Q-6] that is hostile is refused, or harmless', () => {
     const folder = temporaryDirectory();
     expect(() => readIncident(join(folder, 'none'))).toThrow('There is nothing at');
     expect(() => readIncident(folder)).toThrow('incident.json is missing');

@@ -76,7 +76,7 @@ describe('the difference of two definitions', () => {
     for (const one of all)
       for (const other of all)
         expect(changedLines({ ...one }, { ...other }).length > 0).toBe(
-          definitionOf({ ...one }).hash !== definitionOf({ ...other }).hash,
+          definitionOf({ ...one })?.hash !== definitionOf({ ...other })?.hash,
         );
   });
 

@@ -111,7 +111,7 @@ function argumentsOf(options: SdkOptions): readonly string[] {
     ...['-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'],
     ...(options['includePartialMessages'] === true ? ['--include-partial-messages'] : []),
     ...(options['canUseTool'] === undefined ? [] : ['--permission-prompt-tool', 'stdio']),
-    ...(typeof model === 'string' ? ['--model', model] : []),
+    ...(typeof model === 'string' ? [`--model=${model}`] : []),
     ...(typeof resume === 'string' ? ['--resume', resume] : []),
   ];
 }

@@ -122,7 +122,7 @@ export async function failureOf(
     }),
   );
   const { bytes } = await readBody(response, { maxBytes: maxBodyBytes, signal, limit: { clock, ms: bodyMs } });
-  const text = new TextDecoder().decode(bytes).replace(/\uFFFD+$/, '');
+  const text = new TextDecoder().decode(bytes).replace(/(?<!\uFFFD)\uFFFD+$/, '');
   const said = redact({ body: parsed(text) ?? text, statusText });
   // Node's servers say this of a status without a name.
   const reason = /^(?:unknown)?$/i.test(said.statusText) ? '' : ` ${said.statusText}`;

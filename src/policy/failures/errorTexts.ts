@@ -123,11 +123,11 @@ const errorTexts: readonly Row[] = [
   ...texts(means.disconnected, [/\[(?:win)?errno (?:110|60|10060)\]|\(?os error (?:110|60|10060)\)?/i]),
   // The limit of a client, of a server, or of whoever waited: what was asked may be under way.
   ...texts(means.timeout, [
-    /\b(?:idle|read|write|request|response|socket|headers?|body|command|query|statement|operation|execution|stream|pool|inactivity|navigation|upstream request|first[- ]byte) ?time-?out(?:error)?\b(?! (?:is|set|of \d+ ?\w* (?:is|set|configured))\b| ?[=:]? ?\d)/i,
+    /\b(?:idle|read|write|request|response|socket|headers?|body|command|query|statement|operation|execution|stream|pool|inactivity|navigation|upstream request|first[- ]byte) ?time-?out(?:error)?\b(?! (?:is|set|of \d{1,15} ?\w{0,15} (?:is|set|configured))\b| ?[=:]? ?\d)/i,
     /\btimed[- ]?out\b|\btimeout of \S+(?: \w+)? exceeded\b|\btimeout (?:exceeded|expired|reached|elapsed|occurred|waiting|awaiting|after|error)\b|\bmaximum total timeout\b|\btimeout_error\b/i,
     /\bdeadline (?:has |was )?(?:exceeded|expired|passed|reached)\b|\bDEADLINE_EXCEEDED\b|\btime limit (?:was |has been )?(?:exceeded|reached)\b|\b(?:took|taking) too long\b|\bi\/o timeout\b/i,
     /\bstream(?:ing)?\b[^.\n]{0,30}\bstalled\b|\bstalled\b[^.\n]{0,30}\b(?:stream|response|connection)\b|\bno (?:data|output|chunks?|events?|response|bytes)(?: \w+)? (?:received |for )+(?:\w+ )?\d/i,
-    /\btimeout (?:on|while|during|in) \w+|\bexceeded (?:the )?(?:\w+ )?(?:timeout|time limit)\b|\btimeout expired\b|\baborted due to timeout\b|\btimeout \d+ ?\w* exceeded\b|\bnet::ERR_TIMED_OUT\b|\btimeout of [^.\n]{1,40} elapsing\b|\bdeadline has elapsed\b|\bRead timeout\b/i,
+    /\btimeout (?:on|while|during|in) \w+|\bexceeded (?:the )?(?:\w+ )?(?:timeout|time limit)\b|\btimeout expired\b|\baborted due to timeout\b|\btimeout \d{1,15} ?\w{0,15} exceeded\b|\bnet::ERR_TIMED_OUT\b|\btimeout of [^.\n]{1,40} elapsing\b|\bdeadline has elapsed\b|\bRead timeout\b/i,
   ]),
   // A connection that stood and broke.
   ...texts(means.disconnected, [

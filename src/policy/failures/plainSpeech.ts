@@ -9,7 +9,7 @@ const program =
 /** Reports of tests and of assertions, whose titles say what was tried: of vitest, jest, mocha, TAP, Go, pytest, unittest, Rust. */
 const report = [
   /^\W*(?:FAIL|FAILED|FAILURE|ERROR|Failed|FLAKY|PASS)\b:? (?:\S+\.(?:test|spec)\.|.* [>›»] |tests?[\\/]|test_\w|\S+::\w|[\w.]*Test[A-Z_]\w*|.*\btests?\b)/,
-  /^\W*(?:---|===) (?:FAIL|PASS|RUN|SKIP)\b|^(?:not )?ok \d+\b|^\W*\d{1,4}\) |^\W*[✗✘✕×✖❯●☓]\s(?=.* [>›»] |.*\b(?:should|returns|retries|throws|handles|rejects|backs)\b|.*\d ?ms\b)/,
+  /^\W*(?:---|===) (?:FAIL|PASS|RUN|SKIP)\b|^(?:not )?ok \d+\b|^\W*\d{1,4}\) |^\W{0,40}[✗✘✕×✖❯●☓]\s(?=.* [>›»] |.*\b(?:should|returns|retries|throws|handles|rejects|backs)\b|.*\d ?ms\b)/,
   /\b\d+ (?:\w+ )?(?:tests?|specs?|suites?|assertions?|examples?|scenarios?|checks?)\b[^\n]{0,20}\bfail(?:ed|ing|ures?)?\b|^\W*\d+ fail(?:ed|ing|ures?)\b(?=\s*(?:$|[,;|(]))|\btests?:? \d+ (?:failed|passed)/i,
   /\btest \S{1,200} \.\.\. (?:FAILED|ok)\b|\bthread '[^'\n]{1,200}' (?:\(\d+\) )?panicked\b|\b(?:test|spec|scenario)(?: case)? ["'`“]|^(?:\S+ )?(?:test|it|describe|spec|scenario)\(["'`]/i,
   /\bAssertionError\b|\bassert(?:ion)? (?:failed|failure|error)|^\W*assert |\bexpect\(|^\W*expected:? |\bexpected (?:an? )?(?:["'`\d]|status|code|response|HTTP)|\bstatus (?:code )?\d+ expected|\bto (?:equal|match|be|contain|have) ["'`\d]|\bnot in (?:the )?(?:enum|list|\[)/i,

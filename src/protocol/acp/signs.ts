@@ -13,11 +13,10 @@ const notices: readonly RegExp[] = [
 /** Those after which the answer begins anew. */
 const asksAgain = /^Info: .*Retrying\.\.\.\s*$/;
 
-/** Pieces that end an answer as a failure, whatever was said before. */
-const lastWords: readonly RegExp[] = [
-  /^\s*(?:Network error|Ran into this error): [^]*Please re(?:send your message|try if you think)[^\n]*\s*$/,
-  /^Error: Failed to get response from the AI model; retried \d+ times\b/,
-];
+/** Beginning and end of pieces that end an answer as a failure, whatever was said before. Two patterns: one would search every pair of places. */
+const failed =
+  /^\s*(?:Network error|Ran into this error): |^Error: Failed to get response from the AI model; retried \d+ times\b/;
+const asksPerson = /Please re(?:send your message|try if you think)/;
 
 /** Texts with which an answer begins that is an error and nothing else, whatever agent says it, if it says which kind of failure it is. */
 const errorTexts: readonly RegExp[] = [
@@ -33,7 +32,9 @@ export const isNotice = (text: string): boolean => notices.some((each) => each.t
 export const isAsked = (text: string): boolean => asksAgain.test(text);
 
 /** Tells whether a piece ends an answer as a failure. */
-export const endsBadly = (text: string): boolean => lastWords.some((each) => each.test(text));
+export const endsBadly = (text: string): boolean =>
+  failed.test(text) &&
+  (text.startsWith('Error: ') || asksPerson.test(text.slice(text.trimEnd().lastIndexOf('\n') + 1)));
 
 /** Tells whether an answer that is all of a turn may be an error. */
 export const looksFailed = (text: string): boolean => errorTexts.some((each) => each.test(text));

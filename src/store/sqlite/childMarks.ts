@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { writeOwnFile } from '../../actors/process/ownFile.ts';
 import { judge, type ProcessIdentity, seeNow } from '../../actors/process/processIdentity.ts';
 import { contentsOf } from '../contentsOf.ts';
 import type { ChildMark } from '../tables/children.ts';
@@ -17,7 +18,7 @@ export function createChildMark(database: string): ChildMark {
     leave({ start }) {
       // Beside a file that is no database nobody would look for it.
       if (existsSync(database) && contentsOf(database) === 'other') return;
-      quietly(() => writeFileSync(path, start, { mode: 0o600 }));
+      quietly(() => writeOwnFile(path, start));
     },
     remove: () => quietly(() => rmSync(path, { force: true })),
     clear(owners) {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { writeOwnFile } from '../../actors/process/ownFile.ts';
 import type { MessageEnd } from '../../sessions/sessionStore.ts';
 import { type Contents, contentsOf } from '../contentsOf.ts';
 import { statement } from '../dialect.ts';
@@ -53,7 +54,7 @@ export function createLeftRuns(path: string): LeftRuns {
       quietly(() => {
         // Without a database there is no row of the run that could hold a session, and nobody who would take the mark away.
         if (!holdsRows.has(contentsOf(path))) return;
-        writeFileSync(markOf(id), toJson([...owed].filter(({ runtime }) => runtime === id)), { mode: 0o600 });
+        writeOwnFile(markOf(id), toJson([...owed].filter(({ runtime }) => runtime === id)));
       });
     },
     has: (id) => existsSync(markOf(id)),

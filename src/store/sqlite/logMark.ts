@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
+import { openOwnFile } from '../../actors/process/ownFile.ts';
 import { fromJson, toJson } from '../../policy/text/storedJson.ts';
 import type { Database } from './database.ts';
 import { hasTable } from './schema.ts';
@@ -183,7 +184,7 @@ function writeMark(path: string, mark: Mark): void {
   // Another process was faster.
   if (known?.id === mark.id && known.count > mark.count) return;
   quietly(() => {
-    const file = openSync(markOf(path), constants.O_RDWR | constants.O_CREAT, 0o600);
+    const file = openOwnFile(markOf(path));
     try {
       writeSync(file, `${toJson(mark).padEnd(markBytes - 1)}\n`, 0);
     } finally {

@@ -19,7 +19,7 @@ describe('a prompt', () => {
     expect(await deliverPrompt('a\0b', { args: ['{prompt}'] })).toMatchObject({ args: [], stdin: 'a\0b' });
   });
 
-  it('[S-5] that begins with a dash is no argument of its own, where it would be an option', async () => {
+  it('[S-5] [Q-6] that begins with a dash is no argument of its own, where it would be an option', async () => {
     const prompt = '--dangerously-skip-permissions';
     expect(await deliverPrompt(prompt, { args: ['-p', '{prompt}'] })).toMatchObject({ args: ['-p'], stdin: prompt });
     expect(await deliverPrompt(prompt, { args: ['-p'], promptBy: 'argument' })).toMatchObject({ stdin: prompt });

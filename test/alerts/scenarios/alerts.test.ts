@@ -282,7 +282,7 @@ describe('an alert of a gateway', () => {
     expect(posts).toBe(1);
   });
 
-  it('[O-3] is not sent on to where a webhook redirects: its headers may be for that address alone', async () => {
+  it('[O-3] [Q-6] is not sent on to where a webhook redirects: its headers may be for that address alone', async () => {
     const asked: string[] = [];
     const other = await startServer((request, response) => {
       asked.push(String(request.headers['x-api-key']));

@@ -34,7 +34,7 @@ describe('a sign-in', () => {
     expect(giver.paths).not.toContain('/register');
   });
 
-  it('[P-4] turns a wrong state away and goes on waiting', async () => {
+  it('[P-4] [Q-6] turns a wrong state away and goes on waiting', async () => {
     const { signIn } = await startGuarded();
     const statuses: number[] = [];
     const end = await signIn({

@@ -111,7 +111,7 @@ const asText = (value: unknown): string =>
   });
 
 describe.skipIf(!hasSqlite)('planted secrets', () => {
-  it('[O-8] reach no way out: events, channels, log, records, crash reports, sockets and commands', async () => {
+  it('[O-8] [Q-6] reach no way out: events, channels, log, records, crash reports, sockets and commands', async () => {
     const ways = await startIndiscreet();
     await failEverything(ways);
     const { facts, lines, gateway, directory, db } = ways;

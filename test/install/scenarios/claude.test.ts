@@ -342,7 +342,7 @@ describe('install claude', () => {
     expect(machine.read('home/.claude.json')).toBe(text);
   });
 
-  it('[E-4] takes a server called __proto__ for what it is', async () => {
+  it('[E-4] [Q-6] takes a server called __proto__ for what it is', async () => {
     const machine = startInstall();
     const text = '{"mcpServers":{"__proto__":{"command":"x"},"constructor":{"command":"y","args":[]}}}';
     machine.write('home/.claude.json', text);

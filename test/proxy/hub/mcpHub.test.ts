@@ -107,7 +107,7 @@ describe('a hub', () => {
   });
 });
 
-it('[P-8] [I-1] answers the requests of a batch, and goes on after batches within batches, however deep', async () => {
+it('[P-8] [I-1] [Q-6] answers the requests of a batch, and goes on after batches within batches, however deep', async () => {
   const hub = start('a');
   const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
   hub.input.write(`[${ping(1)},[${ping(2)}],${ping(3)}]\n`);

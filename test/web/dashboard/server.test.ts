@@ -78,7 +78,7 @@ describe.skipIf(!hasSqlite)('who the dashboard answers', () => {
     expect([status, headers['set-cookie']]).toEqual([403, undefined]);
   });
 
-  it('[O-13] is no page of another site and no other host, though the cookie is right', async () => {
+  it('[O-13] [Q-6] is no page of another site and no other host, though the cookie is right', async () => {
     const { send, login, server } = await start();
     const cookie = await login();
     for (const path of paths.slice(2)) {

@@ -38,7 +38,7 @@ describe('a request to a listener of this machine', () => {
     ['a picture in a page of another site', { host, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
     ['a page of another port of this machine', { host, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'cors' }],
     ['a link of a page of another site', { host, ...link }],
-  ])('[P-5] is foreign from %s, whatever token it shows', (_from, headers) => {
+  ])('[P-5] [Q-6] is foreign from %s, whatever token it shows', (_from, headers) => {
     const token = { value: 'secret', in: 'bearer' } as const;
     const asked = { headers: { ...headers, authorization: 'Bearer secret' } };
     expect(accessOf(asked, { port, token })).toBe('403 Forbidden');

@@ -103,7 +103,7 @@ function wordsOf(text: string): string {
   } catch {
     return bounded(
       text
-        .replaceAll(/<(style|script)[\s\S]*?<\/\1>|<[^<>]*>/gi, ' ')
+        .replaceAll(/<(style|script)[\s\S]*?(?:<\/\1>|$)|<[^<>]*>/gi, ' ')
         .replaceAll(/[\s\p{Cc}]+/gu, ' ')
         .trim()
         .slice(0, 300),

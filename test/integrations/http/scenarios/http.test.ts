@@ -320,7 +320,7 @@ describe('a redirect', () => {
     expect(server.received[2]?.headers).not.toHaveProperty('content-type');
   });
 
-  it('[O-8] to another origin is a failure: nothing is sent there', async () => {
+  it('[O-8] [Q-6] to another origin is a failure: nothing is sent there', async () => {
     const other = await startServer(inTurn(answer(200, '1')));
     const server = await startServer(inTurn(answer(302, '', { location: `${other.url}/x?key=kkkk-1234` })));
     const { api } = await startApi(server, { headers: { 'x-api-key': 'kkkk-1234' } });

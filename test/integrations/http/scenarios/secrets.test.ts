@@ -52,7 +52,7 @@ const request = {
 };
 
 describe.skipIf(!hasSqlite)('the secrets of requests', () => {
-  it('[O-8] reach no way out, though the server repeats them: failures, events, log, records, sockets, commands', async () => {
+  it('[O-8] [Q-6] reach no way out, though the server repeats them: failures, events, log, records, sockets, commands', async () => {
     const server = await startServer((received, response) => {
       const isText = received.url?.startsWith('/text') === true;
       // Bare, so that nothing beside them says what they are.

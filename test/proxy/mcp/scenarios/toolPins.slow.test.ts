@@ -63,7 +63,7 @@ describe('definitions of tools', () => {
     expect([changes(proxy).length, changes(next).length]).toEqual([1, 0]);
   });
 
-  it('[P-11] that changed or are new are held by a pin: the old list goes on, and calls are refused', async () => {
+  it('[P-11] [Q-6] that changed or are new are held by a pin: the old list goes on, and calls are refused', async () => {
     const store = storePath();
     await (await start(store, first, { pin: true })).stop();
     const proxy = await start(store, second, { pin: true });

@@ -77,7 +77,7 @@ describe.skipIf(!hasSqlite)('a link to a question', () => {
     }
   });
 
-  it('[G-17] is answered once by many who press at the same time', async () => {
+  it('[G-17] [Q-6] is answered once by many who press at the same time', async () => {
     const { asking } = await startAsking();
     const { answer, link } = await asking({ action: 'deploy' });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -87,7 +87,7 @@ describe.skipIf(!hasSqlite)('a link to a question', () => {
     expect(await answer).toMatchObject({ decision: 'accept', value: { by } });
   });
 
-  it('[G-17] with a wrong signature says the same whether there is such a question or not', async () => {
+  it('[G-17] [Q-6] with a wrong signature says the same whether there is such a question or not', async () => {
     const { asking, serving } = await startAsking();
     const { link, news } = await asking({ action: 'deploy' });
     const other = await asking({ action: 'another' });
@@ -110,7 +110,7 @@ describe.skipIf(!hasSqlite)('a link to a question', () => {
     expect((await fetch(link)).status).toBe(200);
   });
 
-  it('[G-17] ends with the deadline of its question', async () => {
+  it('[G-17] [Q-6] ends with the deadline of its question', async () => {
     const { asking, clock } = await startAsking({ overallMs: 2000 });
     const { answer, link } = await asking({ action: 'deploy' });
     expect(await answer).toMatchObject({ decision: 'decline', failure: 'timeout' });
@@ -119,7 +119,7 @@ describe.skipIf(!hasSqlite)('a link to a question', () => {
     expect([late.status, await late.text()]).toEqual([410, expect.stringContaining('declined')]);
   });
 
-  it('[G-17] is not taken from the page of another site', async () => {
+  it('[G-17] [Q-6] is not taken from the page of another site', async () => {
     const { asking, gateway } = await startAsking();
     const { link } = await asking({ action: 'deploy' });
     const origin = { origin: 'https://evil.example' };

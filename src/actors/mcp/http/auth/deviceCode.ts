@@ -1,11 +1,11 @@
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/client';
 import type { Clock } from '../../../../policy/clock.ts';
 import { messageOf } from '../../../../policy/failures/thrown.ts';
-import { findIssuer, refused } from './issuer.ts';
+import { findIssuer } from './issuer.ts';
 import { conversation, keepTokens, register, type SignInEnd, withOfflineAccess } from './newSignIn.ts';
 import { renewedOf, tokensBy } from './renewals.ts';
 import type { SignInFile } from './signInFile.ts';
-import { TokenRequest } from './tokenRequest.ts';
+import { refused, TokenRequest } from './tokenRequest.ts';
 
 const grant = 'urn:ietf:params:oauth:grant-type:device_code';
 /** Interval of the questions where the server names none, and what `slow_down` adds, in ms (RFC 8628, 3.2 and 3.5). */
@@ -46,8 +46,8 @@ export interface DeviceSignIn {
 /** Has a person sign in on another device, and keeps the tokens. Never rejects. */
 export async function signInByDevice(request: DeviceSignIn): Promise<SignInEnd> {
   try {
-    const { clock, file } = request;
-    const asked = await conversation(clock, (talk) => askCode(request, talk));
+    const { file } = request;
+    const asked = await conversation(request, (talk) => askCode(request, talk));
     request.show(asked.told);
     const tokens = await answered(request, asked);
     // Somebody signed in elsewhere meanwhile.
@@ -103,7 +103,7 @@ async function answered(request: DeviceSignIn, asked: Asked): Promise<OAuthToken
     await pause(request, Math.min(waitMs, until - clock.now()));
     if (file.read().tokens?.access !== before) return undefined;
     if (clock.now() >= until) throw refused(ends.get('expired_token') ?? '');
-    const talk = new TokenRequest(clock);
+    const talk = new TokenRequest(clock, file.server);
     try {
       return await tokensBy(asked.issuer, { grant_type: grant, device_code: asked.deviceCode }, talk);
     } catch (error) {

@@ -1,7 +1,6 @@
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/client';
-import { AttemptError } from '../../../../policy/failures/failure.ts';
 import type { Issuer } from './signInRecord.ts';
-import type { TokenRequest } from './tokenRequest.ts';
+import { refused, type TokenRequest } from './tokenRequest.ts';
 
 /** Issuer of tokens for a server, and what is asked for. */
 interface FoundIssuer {
@@ -52,11 +51,6 @@ function challenge(server: string, request: TokenRequest): Promise<Response> {
 
 export function isBearer({ token_type: type }: OAuthTokens): boolean {
   return type.toLowerCase() === 'bearer';
-}
-
-/** A plain refusal of ours. */
-export function refused(message: string): AttemptError {
-  return new AttemptError({ kind: 'auth', message, outcome: 'not_started' });
 }
 
 function shown(url: string): string {

@@ -2,11 +2,10 @@ import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from '@
 import type { Clock } from '../../../../policy/clock.ts';
 import { clientModule } from '../../clientModule.ts';
 import { lockBusy } from './fileLock.ts';
-import { refused } from './issuer.ts';
 import type { SignInFile } from './signInFile.ts';
 import { emptyRecord } from './signInRecord.ts';
 import type { RenewedTokens } from './tokenKeeper.ts';
-import { TokenRequest, tokenRequestMs } from './tokenRequest.ts';
+import { refused, TokenRequest, tokenRequestMs } from './tokenRequest.ts';
 
 /** End of a sign-in. */
 export type SignInEnd =
@@ -34,8 +33,11 @@ export async function keepTokens(
 }
 
 /** Puts one limit on all requests of the work. Text of the authorization server is not repeated. */
-export async function conversation<T>(clock: Clock, work: (talk: TokenRequest) => Promise<T>): Promise<T> {
-  const talk = new TokenRequest(clock);
+export async function conversation<T>(
+  { clock, file }: { readonly clock: Clock; readonly file: SignInFile },
+  work: (talk: TokenRequest) => Promise<T>,
+): Promise<T> {
+  const talk = new TokenRequest(clock, file.server);
   try {
     return await work(talk);
   } catch (error) {

@@ -138,7 +138,7 @@ export class TokenKeeper implements RemoteAuth {
     if (at > now) return { facts: heldBack(found, because, at - now) };
     const record = withRequest(found, now);
     file.write(record);
-    const request = new TokenRequest(clock);
+    const request = new TokenRequest(clock, file.server);
     this.requests += 1;
     try {
       const { issuer, access, refresh, scope, expiresIn } = await renewal.renew(record, request);

@@ -5,16 +5,19 @@ import { AttemptError, type FailureFacts } from '../../../../policy/failures/fai
 import { formatDuration } from '../../../../policy/text/duration.ts';
 import { KeptConnections } from '../../../../streams/keptConnections.ts';
 import { ownDispatcher } from '../../../../streams/ownDispatcher.ts';
-import { readBody } from '../../../../streams/readBody.ts';
+import { dropBody, readBody } from '../../../../streams/readBody.ts';
 
 /** Limit on all requests that one token takes, in ms. */
 export const tokenRequestMs = 15_000;
 
 const mostBytes = 1_048_576;
+const mostRedirects = 5;
 
 /** A conversation with an authorization server: as many requests as it takes, within one limit. */
 export class TokenRequest {
   readonly #clock: Clock;
+  /** The address of the server that the tokens are for. */
+  readonly #server: string;
   readonly #limitMs: number;
   readonly #own = new AbortController();
   readonly #kept = new KeptConnections();
@@ -24,8 +27,9 @@ export class TokenRequest {
   /** The last request got no whole answer. */
   #isBroken = false;
 
-  constructor(clock: Clock, limitMs = tokenRequestMs) {
+  constructor(clock: Clock, server: string, limitMs = tokenRequestMs) {
     this.#clock = clock;
+    this.#server = server;
     this.#limitMs = limitMs;
     this.#timer = clock.setTimeout(() => this.#own.abort(new Error('limit')), limitMs, { ref: true });
   }
@@ -33,9 +37,8 @@ export class TokenRequest {
   /** Reads bodies whole, so that the limits hold for them too. */
   readonly fetch: FetchLike = async (url, init) => {
     this.#last = undefined;
-    this.#isBroken = true;
     const { signal } = this.#own;
-    const response = await fetch(url, { ...init, signal, ...ownDispatcher(this.#kept) });
+    const response = await this.#ask(new URL(url), { ...init, signal, redirect: 'manual' });
     const { bytes, end, error } = await readBody(response, { maxBytes: mostBytes, signal });
     if (end === 'broken') throw error;
     if (end !== 'ended') throw new Error(end === 'full' ? `More than ${mostBytes} bytes` : 'limit');
@@ -44,6 +47,25 @@ export class TokenRequest {
     this.#isBroken = false;
     return new Response(bytes.byteLength === 0 ? null : bytes, { status, headers });
   };
+
+  /**
+   * Asks by https, unless the server itself is not: its metadata says whom to ask, and might name a service of this machine or network. Redirects are followed
+   * of what is only read: followed, a code or a secret would be given to somebody else.
+   */
+  async #ask(url: URL, init: RequestInit): Promise<Response> {
+    for (let redirects = 0; ; redirects++) {
+      if (url.protocol !== 'https:' && this.#server.startsWith('https:'))
+        throw refused(`${url.origin} is not asked for a token: it is not https, as the server is`);
+      this.#isBroken = true;
+      const response = await fetch(url, { ...init, ...ownDispatcher(this.#kept) });
+      const to = response.headers.get('location');
+      const isRead = (init.method ?? 'GET') === 'GET';
+      if (response.status < 300 || response.status > 399 || to === null || !isRead || redirects >= mostRedirects)
+        return response;
+      dropBody(response);
+      url = new URL(to, url);
+    }
+  }
 
   /** The name of the error that the authorization server gave, where it gave one and meant us. */
   refusal(error: unknown): string | undefined {
@@ -82,6 +104,11 @@ export class TokenRequest {
     this.#clock.clearTimeout(this.#timer);
     this.#kept.close();
   }
+}
+
+/** A plain refusal of ours. */
+export function refused(message: string): AttemptError {
+  return new AttemptError({ kind: 'auth', message, outcome: 'not_started' });
 }
 
 /** Findings of the client's checks, by the name of their error. */
