@@ -29,6 +29,7 @@ const groups = [
       'never-twice',
       'supervision',
       'observability',
+      'security',
       'scale',
       'reliability',
     ].map(inDocs),
