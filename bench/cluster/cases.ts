@@ -27,13 +27,13 @@ export function sends(keepingOf: () => Promise<Keeping>, count: number, inFlight
   };
 }
 
-/** Calls kept one after the other. */
+/** Calls kept one after the other, after as many before them: each waits for the disk twice. */
 export function calls(keepingOf: () => Promise<Keeping>, count: number): Case {
   return {
     async measure(probe) {
       const keeping = await keepingOf();
-      await keeping.call(kept(0, warmUp));
-      const more = kept(warmUp, count);
+      await keeping.call(kept(0, count));
+      const more = kept(count, count);
       await probe.time('call', count, () => keeping.call(more));
       await keeping.close();
     },

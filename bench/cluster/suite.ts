@@ -48,7 +48,7 @@ export function loadClusterSuite(): Suite {
 function subject(name: string, about: string, keepingOf: () => Promise<Keeping>, more: Subject['cases'] = {}): Subject {
   const sent = Object.entries(loads).map(([load, [count, inFlight]]) => [load, sends(keepingOf, count, inFlight)]);
   const cases = Object.fromEntries(sent) as Subject['cases'];
-  return { name, about, cases: { ...cases, [turn]: calls(keepingOf, 2_000), ...more } };
+  return { name, about, cases: { ...cases, [turn]: calls(keepingOf, 500), ...more } };
 }
 
 /** The middle of the rounds: each has some 50 sessions of each of ten nodes. */
