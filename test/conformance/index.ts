@@ -1,0 +1,4 @@
+export { clientScenarios, compareClients, fireClients } from './clients.ts';
+export { fire, table, unexplained } from './fire.ts';
+export { abandon, faults } from './round.ts';
+export { bare, ownWays, peers } from './ways.ts';
