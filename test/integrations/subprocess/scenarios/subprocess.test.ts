@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -47,6 +47,32 @@ describe('a command', () => {
     const { cli } = await startCommand({ agent: 'claude' });
     const outcome = await cli.call({ args: [fixture('silent.mjs')] }, { attemptMs: 400, maxAttempts: 1 });
     expect(outcome).toMatchObject({ failure: { message: 'CLI exceeded timeout (400ms) and was terminated.' } });
+  });
+
+  it.each([
+    ['goose', ['run', '-t', 'hello'], 'SIGINT'],
+    ['codex', ['exec', '--json', 'hello'], 'SIGTERM'],
+  ])('[S-3] [A-1] that is the agent %s is asked to end by the signal of its profile', async (agent, args, signal) => {
+    const directory = temporaryDirectory();
+    const [command, ready, heard] = [agent, 'ready', 'heard'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const script = `const { writeFileSync } = require('node:fs');
+      const hear = (signal) => { writeFileSync(${JSON.stringify(heard)}, signal); process.exit(0); };
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, hear);
+      writeFileSync(${JSON.stringify(ready)}, '');
+      setInterval(() => {}, 1000);`;
+    writeFileSync(command, `#!${process.execPath}\n${script}\n`, { mode: 0o755 });
+    const { cli, exited } = await startCommand({ command, graceMs: 60_000 });
+    const controller = new AbortController();
+    const outcome = cli.call({ args }, { signal: controller.signal });
+    await expect.poll(() => existsSync(ready)).toBe(true);
+    controller.abort();
+    expect(await outcome).toMatchObject({ failure: { kind: 'cancelled' } });
+    await exited;
+    expect(readFileSync(heard, 'utf8')).toBe(signal);
   });
 
   it('[R-8] [S-3] is ended when its caller aborts the call', async () => {
