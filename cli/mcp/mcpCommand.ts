@@ -36,15 +36,15 @@ const alertMs = 1000;
 
 /** Does what `unwedge mcp` was asked to do. Gives the exit code. */
 export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[]): Promise<number> {
-  if (args['sign-in'] && args.url !== undefined) {
+  if (args['sign-in'] && args.url !== undefined)
     return (await import('./signInCommand.ts')).signInCommand(args, io, args.url, rest);
-  }
   const served = await whatToServe(args, io.env, rest);
   // What is kept for good is loaded: see startServerAhead.
   setFlagsFromString('--semi-space-growth-factor=1');
-  if (args.listen !== undefined) {
+  // What is under way by HTTP grows out of that, and would be collected only beyond 50 MB: 138 MB in all, 97 so, for the same CPU time (Node 20.20).
+  if ((args.url ?? args.listen) !== undefined) setFlagsFromString('--heap-growing-percent=60');
+  if (args.listen !== undefined)
     return (await import('./listenCommand.ts')).listenCommand(args, io, args.listen, served);
-  }
   for (const option of ['shared', 'token-file', 'no-token', 'session-timeout'] as const) {
     if (args[option] !== undefined && args[option] !== false)
       throw new UsageError(`Option --${option} is for --listen`);
