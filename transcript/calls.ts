@@ -29,11 +29,13 @@ export interface Result {
   readonly content: unknown;
   /** The call that it names by more than an id. */
   readonly owner?: Call | undefined;
+  /** Tells the calls that it may answer, where an id does not say. @defaultValue any */
+  readonly fits?: ((call: Call) => boolean) | undefined;
 }
 
 /** An id as it stands in a history; some programs write numbers. */
 export function idIn(value: unknown): string {
-  return typeof value === 'number' ? String(value) : (textIn(value) ?? '');
+  return Number.isFinite(value) ? String(value) : (textIn(value) ?? '');
 }
 
 /** Returns what a JSON text says, or the text itself when it is none. */

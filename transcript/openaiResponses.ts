@@ -41,6 +41,8 @@ export function repairOpenAiResponses(
       at,
       content: item['output'],
       synthetic: stands(item['output']),
+      fits: ({ key: called }) =>
+        kindsOfOutput(item['type']).some(({ call }) => called?.startsWith(`${call} `) === true),
     };
   };
   const results = items.map((_item, at) => resultAt(at));
@@ -164,8 +166,8 @@ function outputKeys(item: Item): string[] {
 
 /** Tells whether it is not the model's own, so that the model's turn ends there. */
 function isOfOthers(item: unknown): boolean {
-  const role = recordIn(item)?.['role'];
-  return typeof role === 'string' && role !== 'assistant';
+  const { role, type } = recordIn(item) ?? {};
+  return typeof role === 'string' && role !== 'assistant' && kindOfCall(type) === undefined;
 }
 
 function isInPlace(items: readonly unknown[], call: number, output: number): boolean {

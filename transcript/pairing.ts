@@ -94,7 +94,8 @@ export function pair<C extends Call, R extends Result>(
       .filter((group) => group.round === after)
       .flatMap((group) => group.calls)
       .toSorted((a, b) => a.at - b.at)
-      .find((each) => calls.has(each) && (each.id === '' || result.id === '') && kept.get(each)?.synthetic !== false);
+      .filter((each) => calls.has(each) && (each.id === '' || result.id === '') && result.fits?.(each) !== false)
+      .find((each) => kept.get(each)?.synthetic !== false);
     const loser = call === undefined ? undefined : kept.get(call);
     if (call === undefined || (result.synthetic && loser !== undefined)) {
       findings.add({ rule: 'orphan', at: result.at, callId: result.id });

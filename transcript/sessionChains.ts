@@ -10,8 +10,10 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan) {
   const lost = lostParents(nodes, byUuid, broken);
   // Only where a parent stands below its child could a new link close a ring.
   const mayRing = lost.length > 0 && nodes.some((node) => (parentOf(node)?.line ?? 0) > node.line);
+  const alone: LogNode[] = [];
   for (const [node, parent] of lost) {
     if (!mayRing || !isAbove(node, parent, parentOf)) connected.set(node, parent);
+    else alone.push(node);
   }
 
   const isSameTurn = (node: LogNode, parent: LogNode): boolean =>
@@ -44,7 +46,9 @@ export function createChains({ nodes, byUuid, calls, broken }: SessionScan) {
 
   return {
     /** Lines whose parent was lost in a broken line, and that got another one. */
-    reconnected: [...connected.keys()],
+    reconnected: [...connected.keys(), ...alone],
+    /** Those of them that hang from nothing: all that could be their parent hangs from them. */
+    alone,
     parentOf,
     /** Tells whether two lines, one the parent of the other, are blocks of one answer. */
     isSameTurn,
@@ -113,7 +117,8 @@ function lostParents(
     }
     const parent = before.get(node.isSidechain);
     if (node.parent !== null && !byUuid.has(node.parent) && parent !== undefined) found.push([node, parent]);
-    latest.set(node.isSidechain, node);
+    // Of two lines of one uuid the first is its place in the chain.
+    latest.set(node.isSidechain, byUuid.get(node.uuid) ?? node);
   }
   return found;
 }

@@ -152,6 +152,7 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
     const parent = hook === undefined || isOfCall ? uuid : hook;
     if (parent !== node.parent) edit(node.line).parent = parent;
   }
+  for (const { line } of chains.alone) edit(line).parent = null;
   for (const { line, field, uuid } of scan.references) {
     const target = scan.byUuid.get(uuid);
     if (target === undefined || !lifted.has(target) || given.has(target)) continue;
@@ -167,7 +168,8 @@ export function planSession(scan: SessionScan, findings: Findings): SessionPlan 
     while (lifted.has(above) && !passed.has(above)) {
       passed.add(above);
       const next = chains.parentOf(above);
-      if (next === undefined) return { above: undefined, uuid: above.parent };
+      // A parent that is missing beside broken lines was in one of them.
+      if (next === undefined) return { above: undefined, uuid: scan.broken.length > 0 ? null : above.parent };
       above = next;
     }
     return lifted.has(above) ? { above: undefined, uuid: null } : { above, uuid: above.uuid };

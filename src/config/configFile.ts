@@ -3,6 +3,7 @@ import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import JSON5 from 'json5';
 import { formatDuration } from '../policy/text/duration.ts';
+import { plainJson } from '../policy/text/sanitize.ts';
 import { readString } from '../policy/failures/errorChain.ts';
 import { isPlainObject } from './layers.ts';
 import { excessOf, maxFileBytes } from './size.ts';
@@ -81,7 +82,7 @@ export function parseJson(text: string): unknown {
   try {
     return JSON5.parse<unknown>(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new ConfigFileError(`is no JSON: ${messageOf(error).replace(/^JSON5: /, '')}`, { cause: error });
+    throw new ConfigFileError(`is no JSON: ${plainJson(messageOf(error).replace(/^JSON5: /, ''))}`, { cause: error });
   }
 }
 

@@ -1,5 +1,5 @@
 import { infinity } from '../policy/text/duration.ts';
-import { isWhole } from './keys.ts';
+import { choicesOf, isWhole, keyAt } from './keys.ts';
 import type { ConfigSource } from './problems.ts';
 
 /** Content of one source. */
@@ -65,12 +65,18 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 
 function* leavesOf(value: unknown, path: readonly string[]): Generator<{ path: readonly string[]; value: unknown }> {
   if (!isPlainObject(value) || (path.length > 0 && isWhole(path))) {
-    yield { path, value: value === Number.POSITIVE_INFINITY ? infinity : value };
+    yield { path, value: value === Number.POSITIVE_INFINITY && isDuration(path) ? infinity : value };
     return;
   }
   const entries = Object.entries(value).filter(([, each]) => each !== undefined);
   if (entries.length === 0 && path.length > 0) yield { path, value: {} };
   for (const [key, each] of entries) yield* leavesOf(each, [...path, key]);
+}
+
+/** Tells whether a duration may stand at the path: of a text the word would be one. */
+function isDuration(path: readonly string[]): boolean {
+  const key = keyAt(path);
+  return key !== undefined && choicesOf(key).some(({ kind }) => kind === 'duration');
 }
 
 const emptyBranch = (): Branch => ({ leaf: undefined, children: new Map() });

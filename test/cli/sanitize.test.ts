@@ -21,6 +21,12 @@ describe('text of others', () => {
     expect(sanitize(text)).toBe(clean);
   });
 
+  it('[L-2] [Q-4] has nothing left to lose the second time', () => {
+    for (const text of ['a \u0019 b', 'a\u202e\u200db', '\u0085\u200dx', ' \u0000 '])
+      expect(sanitize(sanitize(text))).toBe(sanitize(text));
+    expect(sanitize('a \u0019 b')).toBe('a b');
+  });
+
   it('[L-2] keeps letters, signs and emoji of every script', () => {
     const text = 'naïve 日本 👩‍💻 می‌خواهم [31m ±0.2';
     expect([sanitize(text), plainText(text)]).toEqual([text, text]);

@@ -12,6 +12,14 @@ async function inModule(text: string): Promise<readonly string[]> {
 }
 
 describe('a configuration file', () => {
+  it('[L-2] [Q-4] has nothing told of it that a terminal obeys', async () => {
+    const told = async (text: string) =>
+      (await problemsOf(loadConfig({ cwd: folderWith({ 'unwedge.config.json': text }), env: {} }))).join('\n');
+    expect(await told('{ a: \u202e }')).toContain(String.raw`invalid character '\u202e'`);
+    expect(await told('{ "\u009b": 1 }')).toContain(String.raw`unknown key ["\u009b"]`);
+    expect(await told('{ "inbox": "\u009b31m" }')).toContain(String.raw`got "\u009b31m"`);
+  });
+
   it('is a regular file: of a pipe nobody waits for the writer', async () => {
     const cwd = folderWith({});
     execFileSync('mkfifo', [join(cwd, 'unwedge.config.json'), join(cwd, 'openclaw.json')]);

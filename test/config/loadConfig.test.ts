@@ -149,6 +149,16 @@ describe('the sources of a configuration', () => {
 });
 
 describe('what a configuration holds', () => {
+  it('[L-3] [Q-4] take a number without an end for the word of a duration alone', async () => {
+    const load = (overrides: object) => loadConfig({ cwd: folderWith({}), env: {}, overrides });
+    const idleMs = Number.POSITIVE_INFINITY;
+    const { options } = await load({ policies: { integrations: { kb: { idleMs } } } });
+    expect(options.policies?.integrations?.['kb']).toEqual({ idleMs });
+    expect(await problemsOf(load({ store: Number.POSITIVE_INFINITY }))).toEqual([
+      'overrides: store: expected a non-empty string, got Infinity',
+    ]);
+  });
+
   it('[L-3] takes durations in ms or as text, and gives ms', async () => {
     const overrides = defineConfig({ supervisor: { periodMs: '1.5s' }, sessions: { watchdog: { turnMs: 250 } } });
     const { options } = await loadConfig({ ...none, overrides });

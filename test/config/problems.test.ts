@@ -212,7 +212,7 @@ describe('the problems of a configuration', () => {
     [{ supervisor: { intensity: -1 } }, 'supervisor.intensity: expected an integer of at least 0, got -1'],
     [
       { retention: { maxBytes: Number.POSITIVE_INFINITY } },
-      'retention.maxBytes: expected an integer of at least 1000000, got "infinity"',
+      'retention.maxBytes: expected an integer of at least 1000000, got Infinity',
     ],
     [
       { clock: () => 0 },

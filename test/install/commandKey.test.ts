@@ -6,6 +6,8 @@ describe('the key of a command', () => {
     ['git', ['status'], 'git'],
     ['/usr/local/bin/guard.sh', [], 'guard.sh'],
     ['C:\\tools\\guard.exe', [], 'guard.exe'],
+    ['/usr/bin/guard.sh//', [], 'guard.sh'],
+    ['//', [], ''],
     ['/usr/bin/python3', ['-u', 'hooks/guard.py', '--strict'], 'guard.py'],
     ['python3.12', ['-m', 'guard.main'], 'guard.main'],
     ['python3', ['-c', 'print(1)'], 'python3'],

@@ -25,7 +25,7 @@ export async function importSource(path) {
 }
 
 /** What a module says of its own place stays true when it is bundled. */
-const ownPlace = {
+export const ownPlace = {
   name: 'own-place',
   transform: (code, id) =>
     code.includes('import.meta.url')

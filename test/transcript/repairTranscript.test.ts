@@ -49,6 +49,15 @@ describe('repairTranscript', () => {
     expect(() => repairTranscript('{}', { format: 'anthropic' })).toThrow(/parsed JSON for the format anthropic/);
   });
 
+  it.each([
+    ['an output without an id stands behind a call of another kind', { type: 'custom_tool_call_output', output: 'x' }],
+    ['a call has a role', { type: 'function_call', call_id: 'b', name: 'run', arguments: '{}', role: 'user' }],
+  ])('[G-12] [Q-4] mends items once: %s', (_, item) => {
+    const items = [{ type: 'function_call', name: 'run', arguments: '{}' }, item];
+    const { history } = repairTranscript(items, { format: 'openai-responses' });
+    expect(repairTranscript(history, { format: 'openai-responses' })).toMatchObject({ repairs: 0, history });
+  });
+
   it('[G-12] lists the first thousand findings, and counts all', () => {
     const many = Array.from({ length: 1200 }, (_, index) => ({ ...chat, tool_call_id: `call_${index}` }));
     const { findings, counts } = repairTranscript(many);

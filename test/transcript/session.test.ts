@@ -160,6 +160,25 @@ describe("the repair of a session's log", () => {
     expect(history[5]).toMatchObject({ parentUuid: 'b', isSidechain: false });
   });
 
+  it.each([
+    [
+      'a dropped line hung from a line that was lost',
+      [says('1', null), answers('3', '2', 'gone'), 'torn', says('4', '3'), 'torn'],
+    ],
+    ['all that could be a parent hangs from the line itself', ['torn', says('3', '2'), 'torn', says('2', '1')]],
+    [
+      'a line comes twice',
+      ['torn', answers('u3', 'x', 'gone'), says('2', null), 'torn', answers('u3', 'x', 'gone'), 'torn', says('2', '1')],
+    ],
+    ['an id is a number without an end', [calls('2', '1', 'm', 'c'), 'torn']],
+  ])('[G-12] [Q-4] mends a log with torn lines once: %s', (_, lines) => {
+    const text = lines
+      .map((each) => (typeof each === 'string' ? '}' : JSON.stringify(each).replace('"id":"c"', '"id":1e400')))
+      .join('\n');
+    const { history } = repairTranscript(`${text}\n`, { format: 'claude-code' });
+    expect(repairTranscript(history, { format: 'claude-code' })).toMatchObject({ repairs: 0, history });
+  });
+
   it('[G-12] of a text keeps lines without a change byte for byte, broken ones, too', () => {
     const odd = '{"type":"user",  "uuid":"u", "parentUuid":null, "sessionId":"s", "cost":1.0}';
     const text = `${odd}\n{"broken\n\n${JSON.stringify(calls('a', 'u', 'm1', 't1'))}\n`;

@@ -57,26 +57,30 @@ function isOfProgram(line: string): boolean {
 function withoutNames(line: string): string {
   const unquoted = line.replaceAll(escaped, "''");
   if (/^\s*["'`“‘]?[{[]/.test(line)) return unquoted;
+  const isWithin = withinBrackets(unquoted);
   const bare = unquoted.replaceAll(quotes, (whole: string, ...rest: readonly unknown[]) => {
     const place = Number(rest.find((each) => typeof each === 'number'));
-    return isSaid(unquoted, whole, place) ? whole : `${whole.charAt(0)}${whole.at(-1)}`;
+    return isSaid(unquoted, whole, place, isWithin) ? whole : `${whole.charAt(0)}${whole.at(-1)}`;
   });
   return bare.replaceAll(files, '<name>').replaceAll(branches, '<name>');
 }
 
-function isSaid(line: string, whole: string, place: number): boolean {
+function isSaid(line: string, whole: string, place: number, isWithin: (place: number) => boolean): boolean {
   const after = line.slice(place + whole.length);
   if (spokenOf.test(after)) return false;
   if (/^`\w+`$/.test(whole) || (place === 0 && after.trim() === '')) return true;
-  return says.test(line.slice(Math.max(0, place - 40), place)) || isWithin(line, place);
+  return says.test(line.slice(Math.max(0, place - 40), place)) || isWithin(place);
 }
 
-/** Tells whether a place is in brackets that were opened before it: of JSON, of Python. */
-function isWithin(line: string, place: number): boolean {
-  let depth = 0;
-  for (const each of line.slice(0, place)) {
-    if (each === '{' || each === '(') depth += 1;
-    if ((each === '}' || each === ')') && depth > 0) depth -= 1;
-  }
-  return depth > 0;
+/** Tells of places, each behind the one before, whether they are in brackets that were opened before: of JSON, of Python. */
+function withinBrackets(line: string): (place: number) => boolean {
+  let [at, depth] = [0, 0];
+  return (place) => {
+    for (; at < place; at++) {
+      const each = line[at];
+      if (each === '{' || each === '(') depth += 1;
+      if ((each === '}' || each === ')') && depth > 0) depth -= 1;
+    }
+    return depth > 0;
+  };
 }

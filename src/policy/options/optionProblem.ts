@@ -1,6 +1,7 @@
 import { nearest } from '../text/nearest.ts';
 import type { Complaint, KeyData, Keys } from './optionKeys.ts';
 import { placesOf } from './optionPlace.ts';
+import { plainJson } from '../text/sanitize.ts';
 import { show } from '../text/showValue.ts';
 
 /** Place of an option. */
@@ -37,7 +38,7 @@ export function pathText(path: Path): string {
   return path
     .map((key, index) => {
       if (typeof key === 'number') return `[${key}]`;
-      if (!/^[\w$-]+$/.test(key)) return `[${JSON.stringify(key)}]`;
+      if (!/^[\w$-]+$/.test(key)) return `[${plainJson(JSON.stringify(key))}]`;
       return index === 0 ? key : `.${key}`;
     })
     .join('');

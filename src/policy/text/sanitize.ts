@@ -15,8 +15,10 @@ const escapes = new RegExp(
  * Characters that are not seen: control characters, those that change the direction of text that follows, and those that take no room, by which one name
  * passes for another. The joiners stay where scripts and emoji need them.
  */
-const unseen = '(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\u115f\\u1160\\u3164\\uffa0]|(?<=[\\0-\\x7f])[\\u200c\\u200d]';
-const controls = new RegExp(`${unseen}|^[\\u200c\\u200d]+`, 'gu');
+const hidden = '(?![\\u200c\\u200d])[\\p{Cc}\\p{Cf}\\u115f\\u1160\\u3164\\uffa0]';
+const unseen = `${hidden}|(?<=[\\0-\\x7f])[\\u200c\\u200d]`;
+const controls = new RegExp(hidden, 'gu');
+const idleJoiners = /(?<=^|[\0-\x7f])[\u200c\u200d]+/gu;
 const controlsInLines = new RegExp(`(?![\\n\\t])(?:${unseen})`, 'gu');
 /** Line and paragraph separators are no characters of a line either. */
 const controlsInJson = new RegExp(`(?!\\n)(?:${unseen}|[\\u2028\\u2029])`, 'gu');
@@ -29,6 +31,8 @@ export function sanitize(text: string): string {
   return withoutEscapes(text)
     .replace(/[\s\u0085]+/g, ' ')
     .replace(controls, '')
+    .replace(idleJoiners, '')
+    .replace(/ {2,}/g, ' ')
     .trim();
 }
 

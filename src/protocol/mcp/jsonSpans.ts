@@ -1,3 +1,5 @@
+import { parsedJson } from '../../policy/text/parsedJson.ts';
+
 /** A part of a text, from `start` up to before `end`. */
 export interface Span {
   readonly start: number;
@@ -25,7 +27,7 @@ export function doubledMember(text: string, from = 0): string | undefined {
   let doubled: string | undefined;
   eachMember(text, from, (at, keyEnd) => {
     const written = text.slice(at, keyEnd);
-    const name = written.includes('\\') ? String(JSON.parse(written)) : written.slice(1, -1);
+    const name = written.includes('\\') ? String(parsedJson(written)) : written.slice(1, -1);
     const folded = name.toUpperCase().toLowerCase();
     if (names.has(folded)) doubled ??= name;
     names.add(folded);
@@ -94,7 +96,7 @@ export function elementSpans(text: string): Span[] {
 function isKey(text: string, start: number, end: number, name: string): boolean {
   if (end - start === name.length + 2) return text.startsWith(name, start + 1);
   const written = text.slice(start, end);
-  return written.includes('\\') && JSON.parse(written) === name;
+  return written.includes('\\') && parsedJson(written) === name;
 }
 
 function skipSpace(text: string, from: number): number {

@@ -1,6 +1,6 @@
 import { fc } from '../../support/property.ts';
 import { describe, expect, it } from 'vitest';
-import { elementSpans, memberSpan } from '../../../src/protocol/mcp/jsonSpans.ts';
+import { doubledMember, elementSpans, memberSpan } from '../../../src/protocol/mcp/jsonSpans.ts';
 
 const memberOf = (text: string, name: string): unknown => {
   const span = memberSpan(text, name);
@@ -8,6 +8,12 @@ const memberOf = (text: string, name: string): unknown => {
 };
 
 describe('the span of a member', () => {
+  it('[Q-4] of a text that is no JSON is looked for without a throw', () => {
+    for (const text of ['{"\\,', '{"\\x":1,"id":2}', '{"a\\u12":'])
+      expect([memberSpan(text, 'id'), doubledMember(text)]).not.toContain(NaN);
+    expect(memberOf('{"\\x":1,"id":2', 'id')).toBe(2);
+  });
+
   it('[P-3] is where the value stands, whatever is around it', () => {
     const text = ' { "a" : {"id":1} ,\t"id" : "x\\"]}" , "b":[{"id":2}] } \n';
     expect(memberOf(text, 'id')).toBe('x"]}');

@@ -63,6 +63,8 @@ describe('what a request asks for', () => {
     ['{"messages":["\\"stream\\":true"],"model":"m"}', { model: 'm', streams: false, choices: 1 }],
     ['{"model":"m","n":3,"stream":true}', { model: 'm', streams: true, choices: 3 }],
     ['{"model":"m","generationConfig":{"candidateCount": 2}}', { model: 'm', streams: false, choices: 2 }],
+    // It looks like JSON as far as its first key.
+    ['{"\\,', { model: undefined, streams: false, choices: 1 }],
     ['no JSON', { model: undefined, streams: false, choices: 1 }],
     ['', { model: undefined, streams: false, choices: 1 }],
   ])('[E-7] of a body it is read %j', (body, expected) => {
