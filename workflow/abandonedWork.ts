@@ -19,6 +19,7 @@ export function createAbandonedWork(
   freed: () => void,
 ) {
   const kept = new Set<Deadline>();
+  let isStopped = false;
 
   const free = (place: Deadline): void => {
     if (!kept.delete(place)) return;
@@ -36,7 +37,7 @@ export function createAbandonedWork(
       const place: Deadline = { due: 0, heapIndex: -1, expire: () => free(place) };
       return {
         givenUp() {
-          if (isOver) return;
+          if (isOver || isStopped) return;
           isOver = true;
           place.due = clock.now() + graceMs;
           kept.add(place);
@@ -50,6 +51,7 @@ export function createAbandonedWork(
     },
     /** Nothing is waited for any more. */
     stop(): void {
+      isStopped = true;
       for (const place of kept) deadlines.remove(place);
       kept.clear();
     },

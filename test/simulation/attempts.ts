@@ -7,7 +7,7 @@ import {
 } from '../../src/policy/failures/failure.ts';
 import { type CallRow, isShortened } from './callRow.ts';
 import { meaningOf } from './circuitModel.ts';
-import { randomPlan } from './plans.ts';
+import { calmPlan, randomPlan } from './plans.ts';
 import type { SimulatedIntegration } from './simulatedIntegration.ts';
 import { type Ending, Work, type WorkBooks } from './work.ts';
 import type { World } from './world.ts';
@@ -49,9 +49,9 @@ export class Attempts implements WorkBooks {
 
   /** An attempt starts; what this returns or throws is what the operation does. */
   operate(row: CallRow | undefined, context: AttemptContext): unknown {
-    const { chance, clock, trace } = this.#world;
+    const { chance, clock, trace, calm } = this.#world;
     const { model, mood, policy, name } = this.#integration;
-    const plan = randomPlan(chance, mood, policy.maxPauseMs);
+    const plan = calm ? calmPlan() : randomPlan(chance, mood, policy.maxPauseMs);
     const work = new Work(plan, context, clock, this);
     const label = row?.label ?? `${name} probe`;
     const { when, ending, shape, onAbort } = plan;
@@ -66,7 +66,7 @@ export class Attempts implements WorkBooks {
       row.attempts++;
       row.work = work;
     }
-    const mischief = chance.happens(0.03);
+    const mischief = !calm && chance.happens(0.03);
     // Who does not read the signal takes another way through the runtime.
     if (when !== 'at once' || mischief) work.watch();
     if (mischief) this.#world.mischief(this.#integration, row);

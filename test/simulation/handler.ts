@@ -12,6 +12,10 @@ export async function processMessage(
   turn: Turn,
 ): Promise<unknown> {
   const { chance } = world;
+  if (world.calm) {
+    await session.tool(row, turn);
+    return row.name;
+  }
   if (row.kind === 'heartbeat' && chance.happens(0.9)) return undefined;
   for (let left = chance.integer(0, 4); left > 0; left--) {
     await chance.weighted(deeds)(world, session, row, turn);

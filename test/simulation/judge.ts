@@ -18,6 +18,8 @@ const toleranceMs = 50;
 /** Keeps the first violation. Callbacks must not throw into the runtime, so that a violation is noted, not thrown. */
 export class Judge {
   violation: Violation | undefined = undefined;
+  /** Planned steps that were come to. */
+  reached = 0;
   /** When the event loop last ran again after it was blocked: nothing can be judged in time before. */
   resumedAt = 0;
   readonly #stalls: { readonly from: number; readonly until: number }[] = [];

@@ -41,6 +41,12 @@ export function randomEnding(chance: Chance, mood: Mood, maxPauseMs: number): En
   return { ok: false, fault: chance.pick(choice)(chance, maxPauseMs) };
 }
 
+/** Work that goes well. */
+export function calmPlan(): Plan {
+  const ending: Ending = { ok: true, value: {} };
+  return { when: 'soon', ending, shape: 'promise', again: undefined, onAbort: 'end', touches: undefined };
+}
+
 export function randomPlan(chance: Chance, mood: Mood, maxPauseMs: number): Plan {
   const hanging = mood === 'hanging' || chance.happens(0.1);
   return {

@@ -12,6 +12,12 @@ export interface Result {
   readonly lines: number;
   /** Simulated time, in ms. */
   readonly simulatedMs: number;
+  /** Calls that were made. */
+  readonly calls: number;
+  /** Planned steps that were come to. */
+  readonly reached: number;
+  /** Numbers of the steps that were played, where not all were. */
+  readonly only?: readonly number[] | undefined;
 }
 
 /** What is simulated. */
@@ -20,6 +26,8 @@ export interface PlayedWorld {
   readonly clock: SimulatedClock;
   readonly trace: Trace;
   readonly judge: Judge;
+  /** Calls that were made so far. */
+  readonly calls: number;
   /** Looks at everything. */
   check(): void;
 }
@@ -38,8 +46,9 @@ export async function play<W extends PlayedWorld>(world: W, run: (world: W) => P
     process.off('unhandledRejection', escaped);
     process.off('uncaughtException', escaped);
   }
-  const { violation } = judge;
-  return { seed, violation, hash: trace.hash(), lines: trace.length, simulatedMs: clock.now() };
+  const { violation, reached } = judge;
+  const { calls } = world;
+  return { seed, violation, hash: trace.hash(), lines: trace.length, simulatedMs: clock.now(), calls, reached };
 }
 
 /** Lets time pass from one timer to the next, and looks at everything after each. */

@@ -95,6 +95,7 @@ export class SimulatedIntegration {
   }
 
   accept(given: Omit<Parameters<typeof callRow>[0], 'startedAt'>): CallRow {
+    this.#world.calls++;
     const row = callRow({ ...given, startedAt: this.#world.clock.now() });
     this.rows.set(row.label, row);
     return row;
@@ -199,6 +200,14 @@ export class SimulatedIntegration {
     this.#epoch++;
     this.model.reset();
     this.path.restart();
+  }
+
+  /** All is well from now on: what hangs answers, what is down is back, and nobody isolates it. */
+  calmDown(): void {
+    this.mood = 'well';
+    this.restart();
+    for (const release of this.#releases.splice(0)) release();
+    for (const work of [...this.attempts.works.keys()]) work.end(work.plan.ending);
   }
 
   changeMood(): void {

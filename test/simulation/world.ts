@@ -14,10 +14,11 @@ import { createBus } from '../../src/telemetry/bus.ts';
 import { seededRandom } from '../../testing/random.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';
 import type { CallRow } from './callRow.ts';
-import { type Chance, createChance } from './chance.ts';
+import type { Chance } from './chance.ts';
 import { Draining } from './draining.ts';
 import { checkIntegration } from './integrationChecks.ts';
 import { Judge } from './judge.ts';
+import { PlannedChance } from './plan.ts';
 import { hear, isEarly } from './hearing.ts';
 import { recordingToolPort } from './recordingToolPort.ts';
 import { SimulatedIntegration } from './simulatedIntegration.ts';
@@ -30,6 +31,8 @@ export interface WorldOptions {
   readonly seed: number;
   /** Told each line of the trace. */
   readonly heard?: ((line: string) => void) | undefined;
+  /** Numbers of the planned steps that are played. @defaultValue all */
+  readonly only?: readonly number[] | undefined;
   /** The queue of deadlines; another one shows that the simulation notices. @defaultValue the runtime's own */
   readonly createDeadlines?: ((clock: WatchedClock) => DeadlineQueue) | undefined;
 }
@@ -39,6 +42,7 @@ const longestStopMs = 60_000;
 
 /** A small gateway on simulated time, joined as the real one is, and everybody around it. */
 export class World {
+  readonly planned: PlannedChance;
   readonly chance: Chance;
   readonly clock = new SimulatedClock();
   readonly trace: Trace;
@@ -56,6 +60,9 @@ export class World {
   reacting = false;
   /** Set once the stop is over. */
   over = false;
+  /** Once all faults have stopped: everything answers at once, and nobody does anything odd. */
+  calm = false;
+  calls = 0;
   readonly #draining: Draining;
   readonly #watched: WatchedClock;
   readonly seed: number;
@@ -66,7 +73,8 @@ export class World {
 
   constructor({ seed, heard, createDeadlines = (clock) => new DeadlineQueue(clock) }: WorldOptions) {
     this.seed = seed;
-    this.chance = createChance(seededRandom(seed));
+    this.planned = new PlannedChance(seed);
+    this.chance = this.planned.chance;
     this.trace = createTrace(() => this.clock.now(), heard);
     this.judge = new Judge(this.clock, this.trace);
     this.#watched = new WatchedClock(this.clock, this.judge);
@@ -140,6 +148,13 @@ export class World {
     });
   }
 
+  /** Ends everything that goes wrong, and what goes on in the wake of it. */
+  calmDown(): void {
+    this.calm = true;
+    for (const integration of this.integrations) integration.calmDown();
+    for (const id of [...this.quarantined]) this.release(id);
+  }
+
   /** Makes the actor of a child throw in its next step. */
   crashActor(id: string): void {
     const ref = this.root.ref(id);
@@ -186,6 +201,7 @@ export class World {
 
   /** Crashes an actor again and again, until its supervisor puts it aside. */
   storm(id: string, left = 8): void {
+    if (this.calm) return;
     this.crashActor(id);
     if (left > 0) this.clock.setTimeout(() => this.storm(id, left - 1), this.chance.span(20, 1000));
   }
@@ -220,7 +236,7 @@ export class World {
   #hear(fact: Fact): void {
     hear(this, fact);
     this.trace.note(`  ${fact.type} ${'child' in fact ? fact.child : 'integration' in fact ? fact.integration : ''}`);
-    if (!isEarly(fact) && this.chance.happens(0.01)) this.#react();
+    if (!this.calm && !isEarly(fact) && this.chance.happens(0.01)) this.#react();
   }
 
   /** What a listener does with the news, in the middle of whatever the runtime is doing. */

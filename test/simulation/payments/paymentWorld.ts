@@ -4,10 +4,10 @@ import { mostProbes } from '../../../src/calls/reconcile/probeSteps.ts';
 import { AttemptError } from '../../../src/policy/failures/failure.ts';
 import type { LostAnswer, ProbeContext, Verdict } from '../../../src/policy/reconcileRule.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
-import { seededRandom } from '../../../testing/random.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
-import { type Chance, createChance } from '../chance.ts';
+import type { Chance } from '../chance.ts';
 import { Judge } from '../judge.ts';
+import { PlannedChance } from '../plan.ts';
 import type { Watchdog } from '../policies.ts';
 import { createTrace, type Trace } from '../trace.ts';
 import type { WorldOptions } from '../world.ts';
@@ -22,7 +22,7 @@ const moods: readonly BankMood[] = ['well', 'lossy', 'slow', 'refusing', 'mad'];
 /** Longest orderly stop, in ms. */
 const longestStopMs = 60_000;
 
-export interface PaymentOptions extends Pick<WorldOptions, 'seed' | 'heard'> {
+export interface PaymentOptions extends Pick<WorldOptions, 'seed' | 'heard' | 'only'> {
   /** Makes another ruling of that of the seed: one that says what is not so shows that the simulation notices. */
   readonly amend?: ((ruling: Ruling) => Ruling) | undefined;
 }
@@ -30,6 +30,7 @@ export interface PaymentOptions extends Pick<WorldOptions, 'seed' | 'heard'> {
 /** A gateway that is killed and started again, its agents, and a bank that loses answers. */
 export class PaymentWorld {
   readonly seed: number;
+  readonly planned: PlannedChance;
   readonly chance: Chance;
   readonly clock = new SimulatedClock();
   readonly trace: Trace;
@@ -42,6 +43,7 @@ export class PaymentWorld {
   readonly watchdog: Watchdog;
   readonly policy: PolicyInput & { readonly limits: Limits };
   life: Life | undefined = undefined;
+  calls = 0;
   /** Whether faults go on; they end before the end. */
   isFaulty = true;
   /** Until when those who are asked answer nobody: their circuit opens, or they say when to come back. */
@@ -53,7 +55,8 @@ export class PaymentWorld {
 
   constructor({ seed, heard, amend = (ruling) => ruling }: PaymentOptions) {
     this.seed = seed;
-    this.chance = createChance(seededRandom(seed));
+    this.planned = new PlannedChance(seed);
+    this.chance = this.planned.chance;
     const { chance } = this;
     this.trace = createTrace(() => this.clock.now(), heard);
     this.judge = new Judge(this.clock, this.trace);
@@ -229,6 +232,7 @@ export class PaymentWorld {
 
   /** What the bank is asked by one life of the gateway. */
   charge(life: Life, charge: Charge, signal: AbortSignal): Promise<unknown> {
+    this.calls++;
     const order = this.orders.of(charge.reference);
     const call = order.calls.at(-1) ?? '';
     order.isRisky ||= this.orders.isAtRisk(order, life.number, call);
@@ -240,6 +244,7 @@ export class PaymentWorld {
 
   /** The tool that lists: maybe late, never, in part, or nonsense. */
   list(life: Life): unknown {
+    this.calls++;
     const fault = this.#closedFault() ?? this.#probeFault();
     if (fault !== undefined) return fault;
     const payments = this.bank.list(life.isBankGone).map((payment) => ({ ...payment, request: payment.request.call }));

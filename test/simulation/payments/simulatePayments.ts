@@ -1,10 +1,9 @@
+import { playPlan, type Steps } from '../plan.ts';
 import { pass, play, type Result } from '../play.ts';
 import { type PaymentOptions, PaymentWorld } from './paymentWorld.ts';
 
-type Step = (world: PaymentWorld) => void;
-
 /** What may happen next, and how often. Time passes in between. */
-const steps: readonly (readonly [weight: number, step: Step])[] = [
+const steps: Steps<PaymentWorld> = [
   [10, (world) => world.send()],
   [3, (world) => world.sendAgain()],
   [5, (world) => world.changeMood()],
@@ -22,18 +21,16 @@ const steps: readonly (readonly [weight: number, step: Step])[] = [
 /** Runs one seed of payments to its end, or to its first violation. */
 export function simulatePayments(options: PaymentOptions): Promise<Result> {
   return play(new PaymentWorld(options), async (world) => {
-    await live(world);
+    const { chance } = world;
+    world.start();
+    await playPlan(world, {
+      count: chance.integer(10, 40),
+      steps,
+      pauseMs: () => (chance.happens(0.2) ? 0 : chance.span(1, 60_000)),
+      only: options.only,
+    });
     await end(world);
   });
-}
-
-async function live(world: PaymentWorld): Promise<void> {
-  const { chance, judge } = world;
-  world.start();
-  for (let left = chance.integer(10, 40); left > 0 && judge.violation === undefined; left--) {
-    chance.weighted(steps)(world);
-    await pass(world, chance.happens(0.2) ? 0 : chance.span(1, 60_000));
-  }
 }
 
 /** No faults any more: everything comes to its end. */

@@ -2,12 +2,12 @@ import { PgConnections } from '../../../postgres/pgConnections.ts';
 import { preparePgSchema } from '../../../postgres/pgSchema.ts';
 import type { PgQuery, PgRow } from '../../../postgres/pgDriver.ts';
 import { readTarget } from '../../../postgres/pgTarget.ts';
-import { seededRandom, SimulatedClock } from '../../../testing/index.ts';
+import { SimulatedClock } from '../../../testing/index.ts';
 import { checkHistory } from '../../history/checkHistory.ts';
 import type { HistoryRows, JournalEntry, LeaseChange } from '../../history/journalEntry.ts';
 import { describeViolation } from '../../history/violation.ts';
 import { digestOf, hearTokens, type Note } from '../../cluster/journal.ts';
-import { createChance } from '../chance.ts';
+import { PlannedChance } from '../plan.ts';
 import { isDrained } from './mailJudge.ts';
 import { type Pglite, startPglite } from './pglite.ts';
 import { leaseMs, type SimulatedProcess, type SimulatedProcessParts } from './simulatedProcess.ts';
@@ -24,6 +24,8 @@ export interface StoreResult {
   readonly seed: number;
   readonly violation: string | undefined;
   readonly statements: number;
+  /** Planned steps that were come to. */
+  readonly reached: number;
   readonly simulatedMs: number;
   readonly counted: Readonly<Record<string, number>>;
 }
@@ -53,6 +55,8 @@ export interface NodeParts extends Omit<SimulatedProcessParts, 'mutate'> {
 
 export interface RunNodesOptions<N extends SimulatedNode> {
   readonly seed: number;
+  /** Numbers of the planned steps that are played. @defaultValue all */
+  readonly only?: readonly number[] | undefined;
   readonly make: (name: string, parts: NodeParts) => N;
   /** How often each goes on when nothing waits any more, before all is judged. @defaultValue few seeds go on until then */
   readonly roundsMore?: number;
@@ -70,6 +74,7 @@ let prepared: Promise<Pglite> | undefined;
  */
 export async function runNodes<N extends SimulatedNode>({
   seed,
+  only,
   make,
   roundsMore = 0,
   strikes = false,
@@ -78,7 +83,8 @@ export async function runNodes<N extends SimulatedNode>({
   prepared ??= prepare();
   const database = await prepared;
   await database.exec(await emptying(database));
-  const chance = createChance(seededRandom(seed));
+  const planned = new PlannedChance(seed);
+  const { chance } = planned;
   const clock = new SimulatedClock();
   const server = new SimulatedServer(database, clock, chance);
   const { changes: leases, unfenced } = watchLeases(database, server, clock);
@@ -112,9 +118,10 @@ export async function runNodes<N extends SimulatedNode>({
   server.isCalm = false;
   const steps = chance.integer(200, 600);
   for (let index = 0; index < steps; index++) {
+    planned.begin(index);
     if (alive().some(({ hasStopped }) => hasStopped === true)) await replaceStopped();
     const node = chance.pick(alive());
-    await chance.weighted<() => Promise<void> | void>([
+    const act = chance.weighted<() => Promise<void> | void>([
       [10, () => (node.isRunning ? node.act() : undefined)],
       [30, step],
       [3, () => clock.advance(chance.span(1, 200))],
@@ -131,9 +138,11 @@ export async function runNodes<N extends SimulatedNode>({
           else await replace(node);
         },
       ],
-    ])();
+    ]);
+    if (only?.includes(index) !== false) await act();
     await clock.settle();
   }
+  planned.begin(-1);
   server.isCalm = true;
   for (const node of alive()) if (!node.isRunning) node.goOn();
   for (const node of alive()) node.flush();
@@ -175,7 +184,7 @@ export async function runNodes<N extends SimulatedNode>({
   };
   // Their timers are the simulation's: what is left of them ends with it.
   for (const node of alive()) node.kill();
-  return { seed, violation, statements, simulatedMs: clock.now(), counted };
+  return { seed, violation, statements, reached: steps, simulatedMs: clock.now(), counted };
 }
 
 const namesOf = (nodes: readonly SimulatedNode[]): readonly string[] => nodes.map(({ name }) => name);
@@ -277,7 +286,7 @@ async function prepare(): Promise<Pglite> {
   hearTokens();
   const database = await startPglite();
   const clock = new SimulatedClock();
-  const server = new SimulatedServer(database, clock, createChance(seededRandom(0)));
+  const server = new SimulatedServer(database, clock, new PlannedChance(0).chance);
   server.isCalm = true;
   const process: ClientProcess = { name: 'first', deliver: (what) => what(), mutate: (text) => text };
   const connections = new PgConnections(

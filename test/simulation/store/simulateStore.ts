@@ -5,6 +5,8 @@ import { type Answer, type Plant, StoreNode } from './storeNode.ts';
 
 export interface SimulateStoreOptions {
   readonly seed: number;
+  /** Numbers of the planned steps that are played. @defaultValue all */
+  readonly only?: readonly number[] | undefined;
   /** A bug that is to be found. @defaultValue none */
   readonly plant?: Plant | undefined;
 }
@@ -13,9 +15,10 @@ export interface SimulateStoreOptions {
  * Runs several stores on one simulated PostgreSQL through what one seed says, and compares what each write was answered with what is there in the
  * end: `durable` is in the database, `fenced` is not, `volatile` may be either. Mail goes between the nodes meanwhile; see {@link judgeMail}.
  */
-export function simulateStore({ seed, plant = {} }: SimulateStoreOptions): Promise<StoreResult> {
+export function simulateStore({ seed, only, plant = {} }: SimulateStoreOptions): Promise<StoreResult> {
   return runNodes({
     seed,
+    only,
     make: (name, parts) => new StoreNode(name, { ...parts, plant }),
     judge: async (database, nodes, told) => {
       const sent = nodes.flatMap(({ mail }) => mail.sent);
