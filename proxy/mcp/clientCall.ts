@@ -14,7 +14,7 @@ import {
   isModern,
 } from '../../src/protocol/mcp/face.ts';
 import type { SeenCall } from '../../src/policy/spinning/face.ts';
-import { listFlaw } from '../wire/listRecord.ts';
+import { keptFlaw } from '../wire/listRecord.ts';
 import { effectOfMethod } from '../wire/requestTraits.ts';
 import { withParamText, withText } from '../wire/rewrite.ts';
 import { answerOfFailure, answerWith, withNote } from '../wire/syntheticAnswer.ts';
@@ -114,7 +114,7 @@ export class ClientCall implements Asker {
   /** At once, so that what the server says next does not overtake it; the call path hears of it in the same turn. */
   answered(line: Line, answer: McpAnswer): void {
     this.question = undefined;
-    const flaw = answer.flaw ?? listFlaw(this.request.method, answer);
+    const flaw = answer.flaw ?? keptFlaw(this.request.method, answer);
     if (flaw !== undefined) {
       const message = `The answer is malformed: ${flaw}`;
       this.reject?.(new AttemptError({ kind: 'protocol', message, outcome: 'unknown' }));

@@ -39,10 +39,10 @@ export function pageOf(method: string, result: McpParams): SeenPage {
   return { digest: textHash(JSON.stringify(items ?? null)), next: typeof next === 'string' ? next : undefined };
 }
 
-/** Says why the answer to a list can be neither compared nor written anew: JSON is made of what nests less deep than what may be read. */
-export function listFlaw(method: string, { result }: McpAnswer): string | undefined {
+/** Says why an answer that is remembered, that of a greeting or a list, can be neither compared nor written anew: JSON is made of what nests less deep than what may be read. */
+export function keptFlaw(method: string, { result }: McpAnswer): string | undefined {
   try {
-    if (lists.has(method)) JSON.stringify(result);
+    if (lists.has(method) || method === 'initialize' || method === 'server/discover') JSON.stringify(result);
     return undefined;
   } catch {
     return 'it nests too deep';

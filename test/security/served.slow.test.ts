@@ -50,8 +50,8 @@ describe.skipIf(!hasSqlite)('a served gateway', () => {
       [401, 'GET', sessions, { authorization: 'Bearer x' }],
       [401, 'GET', sessions, { authorization: '' }],
       // Paths.
-      [404, 'GET', `${sessions}/../../../../etc/passwd`],
-      [404, 'GET', '/%2e%2e/%2e%2e/etc/passwd'],
+      [400, 'GET', `${sessions}/../../../../etc/passwd`],
+      [400, 'GET', '/%2e%2e/%2E./etc/passwd'],
       [404, 'GET', `${sessions}/..%2f..%2fetc%2fpasswd/history`],
       [404, 'GET', `${sessions}/%E0%A4%A/history`],
       [404, 'GET', `${sessions}/a%00b/history`],

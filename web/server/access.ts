@@ -47,11 +47,15 @@ function shapeRefusal({ method = 'GET', url = '/', rawHeaders = [] }: Asked): Re
   }
   if (/^\/[/\\]/.test(url))
     return { status: '400 Bad Request', reason: 'The path begins with two slashes; one of them is too many.' };
+  if (upward.test(url)) return { status: '400 Bad Request', reason: 'The path leads upward, by `..`.' };
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at])) hosts++;
   if (hosts > 1) return { status: '400 Bad Request', reason: 'The request has more than one header Host.' };
   return undefined;
 }
+
+/** Segments of a path that lead out of what is above them, as servers and proxies read them. */
+const upward = /^[^?#]*[/\\](?:\.|%2e){2}(?:[/\\?#]|$)/i;
 
 const isHost = (name = ''): boolean => name.length === 4 && name.toLowerCase() === 'host';
 

@@ -110,9 +110,14 @@ describe('a request to a listener of this machine', () => {
     [{ url: '*', method: 'OPTIONS' }, '400 Bad Request'],
     [{ url: '//evil.example/' }, '400 Bad Request'],
     [{ url: '/\\evil.example/' }, '400 Bad Request'],
+    [{ url: '/v1/../../admin' }, '400 Bad Request'],
+    [{ url: '/v1/%2E%2e/admin' }, '400 Bad Request'],
+    [{ url: '/v1/.%2e' }, '400 Bad Request'],
+    [{ url: '/v1/..\\admin?x' }, '400 Bad Request'],
+    [{ url: '/v1/a..b/...?to=/../x' }, 'allowed'],
     [{ rawHeaders: ['Host', host, 'x-host', 'x', 'host', host] }, '400 Bad Request'],
     [{ rawHeaders: ['Host', host, 'x-name', 'host'], url: '/a//b?to=http://c' }, 'allowed'],
-  ])('[P-5] of the form %j is %s', (form, status) => {
+  ])('[P-5] [Q-6] of the form %j is %s', (form, status) => {
     expect(accessOf({ headers: { host }, ...form }, { port })).toBe(status);
   });
 });
