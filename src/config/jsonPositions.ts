@@ -11,7 +11,7 @@ type Path = readonly (string | number)[];
 /** No configuration is as deep; what is, has no places. */
 const deepest = 50;
 
-const space = /(?:\s|\/\/[^\n\r\u2028\u2029]*|\/\*[^]*?\*\/)*/y;
+const space = /(?:\s|\/\/.*(?!.)|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/)*/y;
 const string = /"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'/y;
 const bare = /[^\s,:{}[\]"'/]+/y;
 
