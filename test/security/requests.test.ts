@@ -43,12 +43,14 @@ describe('what others have us ask for', () => {
     expect(local.asked).toEqual([]);
   });
 
-  it('[Q-6] redirects of what is read are followed to an end', async () => {
+  it('[Q-6] redirects of what is read are followed to an end, those of what carries something not at all', async () => {
     const round = await redirectTo('/again');
     const request = new TokenRequest(new SkippingClock(), round.url);
     expect((await request.fetch(round.url)).status).toBe(307);
+    expect((await request.fetch(round.url, { method: 'POST', body: 'client_secret=x' })).status).toBe(307);
     request.end();
-    expect(round.asked).toHaveLength(6);
+    expect(round.asked.filter((each) => each.startsWith('POST'))).toEqual(['POST /']);
+    expect(round.asked).toHaveLength(7);
   });
 
   it('[Q-6] a body that is a thousand times as long as what came is read no further than its limit', async () => {
