@@ -83,7 +83,7 @@ export const floors = [
       room: 'src/sessions',
       purpose: 'A session: mailbox, turns, tool calls, questions, history, watchdog.',
       begin: 'session.ts',
-      next: ['intake.ts', 'turns.ts', 'persistence.ts'],
+      next: ['supervisedSession.ts', 'intake.ts', 'turns.ts', 'persistence.ts'],
     },
   ],
   [

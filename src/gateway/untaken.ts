@@ -1,4 +1,4 @@
-import type { SupervisedSession } from '../sessions/session.ts';
+import type { SupervisedSession } from '../sessions/supervisedSession.ts';
 import type { OldestMail } from '../sessions/sessionMail.ts';
 
 /** A session of which a message waits that nobody takes. */

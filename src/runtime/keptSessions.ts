@@ -5,7 +5,7 @@ import type { KeptFacts } from '../policy/facts/facts.ts';
 import { createOwners } from './sessionOwners.ts';
 import { lostCallFact, lostCallResult } from '../sessions/lostCall.ts';
 import type { Claims } from '../sessions/persistence.ts';
-import type { SupervisedSession } from '../sessions/session.ts';
+import type { SupervisedSession } from '../sessions/supervisedSession.ts';
 import type { OldestMail } from '../sessions/sessionMail.ts';
 import type { Move, SessionStore } from '../sessions/sessionStore.ts';
 import type { Store } from '../store/store.ts';

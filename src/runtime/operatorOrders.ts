@@ -3,7 +3,7 @@ import type { Facts } from '../policy/facts/facts.ts';
 import { noteIn, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { checkName } from '../policy/options/options.ts';
 import type { FactRedactor } from '../redaction/redactFact.ts';
-import type { SupervisedSession } from '../sessions/session.ts';
+import type { SupervisedSession } from '../sessions/supervisedSession.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { knownNames } from './knownNames.ts';
 import { nameIn, optionalNameIn } from './liveRuntime.ts';

@@ -6,7 +6,7 @@ import { say } from '../policy/text/logger.ts';
 import { nameOfScope } from '../policy/text/budgetText.ts';
 import { type BudgetAnswer, noteIn, notDone, type OrderNote, type OrderResult } from '../policy/operatorOrder.ts';
 import { readStoredName } from '../policy/options/storedName.ts';
-import type { SupervisedSession } from '../sessions/session.ts';
+import type { SupervisedSession } from '../sessions/supervisedSession.ts';
 import type { SessionWhy } from '../sessions/why.ts';
 import type { Sleepers } from '../supervisor/supervision.ts';
 import type { TreeNode } from '../supervisor/tree.ts';

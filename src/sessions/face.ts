@@ -5,7 +5,8 @@ export { resendKey } from './firstMessage.ts';
 export type { HistoryEntry } from './history.ts';
 export type { Asked } from './inbox.ts';
 export { type Message, type NamedMessage, messageId, messageNamed } from './mailbox.ts';
-export { type Session, SupervisedSession } from './session.ts';
+export type { Session } from './session.ts';
+export { SupervisedSession } from './supervisedSession.ts';
 export type { IncomingMail, MailReceiver, Mailed, OldestMail, OutgoingMail, SessionMail } from './sessionMail.ts';
 export { type MessageHandler, checkSessionOptions, defaultMaxDeliveries } from './sessionOptions.ts';
 export {

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../src/policy/failures/failure.ts';
 import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
 import type { Acceptance } from '../../src/sessions/acceptance.ts';
-import { SupervisedSession } from '../../src/sessions/session.ts';
+import { SupervisedSession } from '../../src/sessions/supervisedSession.ts';
 import type { ToolResult } from '../../src/sessions/toolResult.ts';
 import type { Turn } from '../../src/sessions/turn.ts';
 import type { CallRow } from './callRow.ts';

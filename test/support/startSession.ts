@@ -9,7 +9,7 @@ import { sessionMachine, type SessionRef } from '../../src/machines/session.ts';
 import type { PolicyInput } from '../../src/policy/policyInput.ts';
 import { resolvePolicy } from '../../src/policy/presetChain.ts';
 import { checkToolCallRetry, type ToolCallRetryOptions } from '../../src/policy/toolCallRetry.ts';
-import { SupervisedSession } from '../../src/sessions/session.ts';
+import { SupervisedSession } from '../../src/sessions/supervisedSession.ts';
 import type { SessionOptions } from '../../src/sessions/sessionOptions.ts';
 import { indexedScheduler } from '../../src/supervisor/scheduler.ts';
 import { SimulatedClock } from '../../testing/simulatedClock.ts';

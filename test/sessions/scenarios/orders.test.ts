@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/policy/failures/failure.ts';
-import type { SupervisedSession } from '../../../src/sessions/session.ts';
+import type { SupervisedSession } from '../../../src/sessions/supervisedSession.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import { fault } from '../../support/startIntegration.ts';
 import { startSession, type StartedSession } from '../../support/startSession.ts';

@@ -3,7 +3,7 @@ import { createActor } from 'xstate';
 import { DeadlineQueue } from '../../../src/calls/deadlineQueue.ts';
 import { sessionMachine } from '../../../src/machines/session.ts';
 import { checkToolCallRetry } from '../../../src/policy/toolCallRetry.ts';
-import { SupervisedSession } from '../../../src/sessions/session.ts';
+import { SupervisedSession } from '../../../src/sessions/supervisedSession.ts';
 import { SimulatedClock } from '../../../testing/simulatedClock.ts';
 import { createToolPort } from '../../../src/sessions/toolPort.ts';
 import { ReactingFacts } from '../../support/reactingFacts.ts';

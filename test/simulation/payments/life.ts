@@ -15,7 +15,7 @@ import { CallStatistics } from '../../../src/runtime/callStatistics.ts';
 import { Flights } from '../../../src/runtime/flights.ts';
 import { SharedBreakers } from '../../../src/runtime/sharedBreakers.ts';
 import { type IntegrationRuntime, superviseIntegration } from '../../../src/runtime/superviseIntegration.ts';
-import { SupervisedSession } from '../../../src/sessions/session.ts';
+import { SupervisedSession } from '../../../src/sessions/supervisedSession.ts';
 import type { ToolRequest } from '../../../src/sessions/toolRequest.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ChildSpec } from '../../../src/supervisor/childSpec.ts';

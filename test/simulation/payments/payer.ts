@@ -1,4 +1,4 @@
-import type { SupervisedSession } from '../../../src/sessions/session.ts';
+import type { SupervisedSession } from '../../../src/sessions/supervisedSession.ts';
 import type { ToolResult } from '../../../src/sessions/toolResult.ts';
 import type { Turn } from '../../../src/sessions/turn.ts';
 import type { Life } from './life.ts';

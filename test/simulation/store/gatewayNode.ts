@@ -7,7 +7,7 @@ import type { Outcome } from '../../../src/policy/failures/failure.ts';
 import { checkToolCallRetry } from '../../../src/policy/toolCallRetry.ts';
 import { createKeptSessions, type KeptSessions } from '../../../src/runtime/keptSessions.ts';
 import type { Acceptance } from '../../../src/sessions/acceptance.ts';
-import { SupervisedSession } from '../../../src/sessions/session.ts';
+import { SupervisedSession } from '../../../src/sessions/supervisedSession.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { indexedScheduler } from '../../../src/supervisor/scheduler.ts';
 import { journalled } from '../../cluster/journal.ts';
