@@ -26,7 +26,7 @@ describe.skipIf(!hasSqlite)('unwedge metrics', () => {
     });
   });
 
-  it('[O-12] sends a terminal nothing that steers it, and a pipe every character of a name', async () => {
+  it('[O-12] [Q-6] sends a terminal nothing that steers it, and a pipe every character of a name', async () => {
     const { store, path } = await startStore();
     store.statistics.add([{ ...row, integration: 'a\u001b[31m\u0007\r\u009b\u200b\nb' }]);
     await store.flush();

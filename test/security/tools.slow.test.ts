@@ -72,7 +72,7 @@ describe('a hostile server', () => {
       'alerts',
       'letters',
       'inbox',
-      'metrics',
+
       'doctor',
       'attention',
     ];

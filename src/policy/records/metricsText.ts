@@ -51,14 +51,10 @@ function weightOf(accept: string, type: string): number {
 }
 
 function sampleLine(name: string, { suffix = '', labels, value }: MetricSample): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text.replace(unsafe, escaped)}"`);
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${text.replace(/["\\\n]/g, escaped)}"`);
   return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
 }
 
-/** Characters that end a label, and those that a terminal obeys: names are of servers. */
-const unsafe = /["\\]|\p{Cc}|\p{Bidi_Control}/gu;
-
 function escaped(character: string): string {
-  if (character === '\n') return '\\n';
-  return /["\\]/.test(character) ? `\\${character}` : `\\\\u{${character.charCodeAt(0).toString(16)}}`;
+  return character === '\n' ? '\\n' : `\\${character}`;
 }
