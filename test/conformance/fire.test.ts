@@ -8,7 +8,7 @@ const seen = (verdict: string, harm?: Harm): Seen => ({
   verdicts: { 'ping/ping': verdict },
   said: {},
   printed: '',
-  boundaries: { ping: 3, none: 1 },
+  boundaries: { ping: 3 },
   harms: harm === undefined ? {} : { ping: harm },
   ms: 1,
 });
@@ -58,6 +58,12 @@ describe('conformance under fire', () => {
     expect(cells.map(({ explained }) => explained)).toEqual([why, why, why]);
     // One on which no fault fell is never explained.
     expect(report === undefined ? [] : unexplained(report)).toHaveLength(why === undefined ? 6 : 3);
+  });
+
+  it('[Q-5] explains no call that nobody answered', async () => {
+    const silent = { ...seen('FAILURE', { kind: 'in', underWay: 'pay' }), said: { ping: 'Request timed out' } };
+    const [report] = await fired(({ fault }) => (fault === 'none' ? seen('SUCCESS') : silent), { faults: ['kill'] });
+    expect(report?.cells.map(({ explained }) => explained)).toEqual(Array.from({ length: 6 }));
   });
 
   it('[P-6] tells of a verdict that is worse without a fault, or missing', async () => {

@@ -86,7 +86,7 @@ async function steady(round: Round, play: (round: Round) => Promise<Seen>, wante
 }
 
 function roundsOf(way: Way, { boundaries }: Seen, options: FireOptions): readonly Cut[] {
-  const named = Object.entries(boundaries).filter(([name]) => options.scenarios?.includes(name) ?? name !== 'none');
+  const named = Object.entries(boundaries).filter(([name]) => options.scenarios?.includes(name) ?? true);
   return named.flatMap(([scenario, count]) =>
     Array.from({ length: count }, (_, index) => index + 1).flatMap((at) =>
       (options.faults ?? faults).flatMap((fault) =>
@@ -124,6 +124,7 @@ function judged({ way, fault, at, scenario, reads }: Cut, seen: Seen, base: Verd
   const bad = worse(seen.verdicts, own);
   const harm = seen.harms[scenario];
   const isWorse = Object.keys(bad).length > 0;
+  const said = seen.said[scenario] ?? (isWorse ? seen.printed.slice(-300) : undefined);
   return {
     way: way.name,
     fault,
@@ -132,13 +133,14 @@ function judged({ way, fault, at, scenario, reads }: Cut, seen: Seen, base: Verd
     reads,
     harm,
     worse: bad,
-    said: seen.said[scenario] ?? (isWorse ? seen.printed.slice(-300) : undefined),
-    ...(isWorse && { explained: explain(fault, reads, harm) }),
+    said,
+    ...(isWorse && { explained: explain(fault, reads, harm, said) }),
   };
 }
 
-function explain(fault: Fault, reads: boolean, harm: Harm | undefined): Explanation | undefined {
-  if (harm === undefined) return undefined;
+function explain(fault: Fault, reads: boolean, harm: Harm | undefined, said = ''): Explanation | undefined {
+  // A call that is lost is told as such: one that nobody answers is explained by nothing.
+  if (harm === undefined || said.includes('timed out')) return undefined;
   if (fault === 'hang' && harm.untold === 'handshake') return 'start';
   if (harm.underWay === undefined) return undefined;
   if (!reads) return 'lost';
