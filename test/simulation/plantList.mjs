@@ -80,9 +80,10 @@ export const plants = [
     name: 'stubborn-left',
     what: 'a process that does not end by SIGTERM is left behind',
     file: 'src/actors/process/processTree.js',
-    from: "signalAll(root, await look(), 'SIGKILL');\n    await end(killLimitMs, true);",
-    to: '',
+    from: 'return process.kill(pid, signal);',
+    to: "return signal === 'SIGKILL' || process.kill(pid, signal);",
     world: '--part run',
+    also: [{ file: 'src/actors/process/processMark.js', from: "process.kill(pid, 'SIGKILL');", to: '' }],
   },
   {
     name: 'grandchild-left',
@@ -91,13 +92,7 @@ export const plants = [
     from: 'if (!leads(entry.parent) && !leads(entry.group) && !leads(entry.session))',
     to: 'if (!leads(entry.group))',
     world: '--part run',
-    also: [
-      {
-        file: 'src/actors/process/childProcess.js',
-        from: "await killMarked(this.#mark);\n        this.#send({ type: 'process.terminated' });",
-        to: "this.#send({ type: 'process.terminated' });",
-      },
-    ],
+    also: [{ file: 'src/actors/process/processMark.js', from: "process.kill(pid, 'SIGKILL');", to: '' }],
   },
   {
     name: 'hang-unseen',

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const usage = `Usage: npm run simulate:plants -- [--seeds N] [--plant NAME]
 
   --seeds N     how many seeds each may take (default 2000)
-  --plant NAME  this one alone: ${plants.map(({ name }) => name).join(', ')}
+  --plant NAME  this one alone, or several with commas: ${plants.map(({ name }) => name).join(', ')}
 
 Exits 1 where more than one in twenty is not found.`;
 
@@ -18,7 +18,10 @@ const { values } = parseArgs({
   options: { seeds: { type: 'string', default: '2000' }, plant: { type: 'string' }, help: { type: 'boolean' } },
 });
 if (values.help) process.stdout.write(`${usage}\n`);
-else process.exitCode = plantAll(plants.filter(({ name }) => values.plant === undefined || name === values.plant));
+else
+  process.exitCode = plantAll(
+    plants.filter(({ name }) => values.plant === undefined || values.plant.split(',').includes(name)),
+  );
 
 function plantAll(chosen) {
   const copy = join(root, `.build-plants-${process.pid}`);

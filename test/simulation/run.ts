@@ -23,7 +23,8 @@ Exits 1 when a promise was not kept, 2 when an option is wrong.`;
 
 const say = (text: string): void => void process.stdout.write(text);
 
-process.exitCode = await run(process.argv.slice(2));
+// What a killed life had begun, the client of MCP waits for on timers of its own.
+process.exit(await run(process.argv.slice(2)));
 
 async function run(words: string[]): Promise<number> {
   let options: ReturnType<typeof parse>;

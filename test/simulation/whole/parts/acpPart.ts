@@ -27,7 +27,10 @@ const faults: readonly AcpFaultRule[] = [
 const agentProgram = (world: WholeWorld) => (self: SimulatedProgram) => {
   const { clock, machine, seed } = world;
   const some = machine.isFaulty ? faults : [];
-  const agent = inProcessAcpAgent({ clock, faults: some, like: 'goose', seed: seed * 1000 + self.facts.startTime });
+  // What it remembers of its sessions outlives it.
+  const stateFile = `${world.disk.path}.agent.json`;
+  const about = { clock, like: 'goose', stateFile } as const;
+  const agent = inProcessAcpAgent({ ...about, faults: some, seed: seed * 1000 + self.facts.startTime });
   self.onLine = (line) => void agent.stdin.write(`${line}\n`);
   self.onInputEnd = () => void agent.stdin.end();
   agent.stdout.on('data', (chunk: Buffer | string) => self.write(chunk.toString()));
