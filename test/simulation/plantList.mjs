@@ -172,6 +172,13 @@ export const plants = [
     from: 'this.#close(question);\n            if (question.asTask',
     to: 'if (question.asTask',
     world: '--part proxy',
+    also: [
+      {
+        file: 'proxy/mcp/clientCall.js',
+        from: 'if (this.isOver)\n            return;\n        this.delivered = true;',
+        to: 'this.delivered = true;',
+      },
+    ],
   },
   {
     name: 'never-sent',

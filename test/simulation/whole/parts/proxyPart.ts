@@ -45,16 +45,18 @@ class ProxyPart implements Part {
         { name: 'proxy', command: process.execPath, args: ['sim:behind'], idleMs: 10_000 },
         { input, output, errors: () => undefined, say: () => undefined, hide: (text) => text },
       );
-      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'sim', version: '1' } };
-      this.#request('initialize', params, 'handshake', handshakeMs);
+      this.#greet();
     });
   }
 
   declare(): void {}
 
   ask(): void {
-    if (!this.#isGreeted) return;
     const { chance } = this.#world;
+    if (!this.#isGreeted) {
+      if (this.#open.size === 0) this.#greet();
+      return;
+    }
     if (chance.happens(0.1)) {
       this.#request('tools/list', {}, 'tools', handshakeMs);
       return;
@@ -74,7 +76,7 @@ class ProxyPart implements Part {
 
   checkQuiet(): void {
     const { judge } = this.#world;
-    judge.expect(!this.#isGreeted || this.#lastWord === 'ok', 'Q-2', () => `the last request ended ${this.#lastWord}`);
+    judge.expect(this.#isGreeted && this.#lastWord === 'ok', 'Q-2', () => `the last request ended ${this.#lastWord}`);
     judge.expect(this.#open.size === 0, 'Q-2', () => `${this.#open.size} requests of the client are never answered`);
     this.#own.stop(() => this.#world.trace.note('the proxy has stopped'));
   }
@@ -111,6 +113,11 @@ class ProxyPart implements Part {
       );
       judge.expect(this.#effects.times(asked.token) > 0, 'I-1', () => `${asked.token} is answered and was never done`);
     }
+  }
+
+  #greet(): void {
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'sim', version: '1' } };
+    this.#request('initialize', params, 'handshake', handshakeMs);
   }
 
   #greeted(isFailure: boolean): void {

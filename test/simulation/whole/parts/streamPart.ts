@@ -79,8 +79,9 @@ class StreamPart implements Part {
     const how = chance.pick(['throws', 'hangs', 'hangs for ever']);
     const { host } = this.#world;
     let next = 0;
-    let isOpen = true;
-    this.#sources++;
+    // A gateway that was killed a moment ago opens nothing any more.
+    let isOpen = host?.isAlive === true;
+    if (isOpen) this.#sources++;
     const close = (): void => {
       if (isOpen && host?.isAlive === true) this.#sources--;
       isOpen = false;
