@@ -282,14 +282,17 @@ export class ClientCalls {
       call.question = question;
       call.settle = resolve;
       call.reject = reject;
-      call.askAlone = () => void this.#ask(call, line, wire, context, true, true).then(resolve, reject);
-      call.follows = (answer) => {
-        const next = this.#tasks.after(call, answer);
-        if (next === undefined) return false;
-        const again = () => this.#ask(call, this.#tasks.lineOf(call, line), wire, context, true);
-        (next === 'again' ? again() : this.#tasks.follow(call, next, wire, context)).then(resolve, reject);
-        return true;
-      };
+      // Few calls have any use for these two.
+      call.askAlone = call.joint && (() => void this.#ask(call, line, wire, context, true, true).then(resolve, reject));
+      call.follows = !(call.ownTask || call.modern)
+        ? undefined
+        : (answer) => {
+            const next = this.#tasks.after(call, answer);
+            if (next === undefined) return false;
+            const again = () => this.#ask(call, this.#tasks.lineOf(call, line), wire, context, true);
+            (next === 'again' ? again() : this.#tasks.follow(call, next, wire, context)).then(resolve, reject);
+            return true;
+          };
       if (!this.#mayRepeat(call)) this.#release(call);
       if (request.method === 'initialize') {
         this.#handshakes.add(context.call);

@@ -117,19 +117,24 @@ export class FromClient {
 
   #asked(given: McpRequest, own: Uint8Array, inBatch: boolean): void {
     const { record, told } = this.#scope;
-    const { controlRequests, calls, elicitations } = this.#to;
-    const [offered, ownLine] = elicitations.offered(given, own);
-    const known = this.#knownHandshake(offered);
+    const { controlRequests, calls, elicitations, tools } = this.#to;
+    let request = given;
+    let line = own;
+    let calledAs: string | undefined;
+    if (given.method === 'initialize') [request, line] = elicitations.offered(given, own);
+    const known = this.#knownHandshake(request);
     if (known !== undefined) {
-      this.#scope.outlet.write(resultAnswer(offered.id, known));
+      this.#scope.outlet.write(resultAnswer(request.id, known));
       return;
     }
-    record.asked(offered);
+    record.asked(request);
     // Whatever the rules say of the tools of the server.
-    if (told.answers(offered)) return;
-    const taken = this.#to.tools.taken(offered, ownLine);
-    if ('kind' in taken) return this.#to.refuse(offered, taken);
-    const [request, line, calledAs] = taken;
+    if (told.answers(request)) return;
+    if (!tools.isPlain) {
+      const taken = tools.taken(request, line);
+      if ('kind' in taken) return this.#to.refuse(request, taken);
+      [request, line, calledAs] = taken;
+    }
     if (!inBatch && this.#answeredFromRecord(request)) return;
     if (controlRequests.takes(request)) controlRequests.start(request, line);
     else calls.start(request, line, inBatch, calledAs);

@@ -100,7 +100,13 @@ export class McpProxy implements Part {
   #release = (): void => undefined;
 
   constructor(runtime: Runtime, settings: ProxySettings, around: McpProxySurroundings) {
-    this.served = new Promise((resolve) => (this.#firstServed = resolve));
+    this.served = new Promise((resolve) => {
+      // To settle a promise again is told to Node each time.
+      this.#firstServed = () => {
+        this.#firstServed = () => undefined;
+        resolve();
+      };
+    });
     this.ended = new Promise((resolve) => (this.#hasEnded = resolve));
     const scope = new ProxyScope(runtime, settings, around, (line) => this.#pipe.write(line));
     const { clock } = scope;
@@ -240,7 +246,8 @@ export class McpProxy implements Part {
     if (answer.result !== undefined) {
       record.answered(call.request, answer.result);
       recorded?.noted(call.request, answer.result);
-      for (const line of settings.toolNames.note(call.request, answer.result)) voice.say(line);
+      if (call.tool === undefined)
+        for (const line of settings.toolNames.note(call.request, answer.result)) voice.say(line);
     }
     this.#startUp.end();
     const compared = this.#tools.seen(call.request, answer.result);

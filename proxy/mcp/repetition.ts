@@ -1,7 +1,13 @@
 import { withText } from '../wire/rewrite.ts';
 import type { ClientStreams } from '../wire/serverLines.ts';
 import type { FailureFacts } from '../../src/policy/failures/face.ts';
-import { passingLimits, seenCall, spinningNews, SpinningWatch } from '../../src/policy/spinning/face.ts';
+import {
+  passingLimits,
+  type SeenAnswer,
+  seenCall,
+  spinningNews,
+  SpinningWatch,
+} from '../../src/policy/spinning/face.ts';
 import type { McpAnswer } from '../../src/protocol/mcp/face.ts';
 import type { ClientCall } from './clientCall.ts';
 import { type Line, textOf } from './outlet.ts';
@@ -56,10 +62,7 @@ export class Repetition {
     if (seen === undefined || isAsked || isOfAnother) return line;
     const { clock } = this.#scope;
     const tookMs = clock.now() - startedAt;
-    const { kind = 'unknown', reason = kind, message = '', retryAfterMs, kept } = facts ?? {};
-    const waits = retryAfterMs ?? (kind === 'circuit_open' || kept !== undefined);
-    const failed = { ok: false, kind: reason, message, tookMs, waits } as const;
-    const said = facts === undefined ? ({ ok: true, value: result, tookMs } as const) : failed;
+    const said = facts === undefined ? ({ ok: true, value: result, tookMs } as const) : failedIn(facts, tookMs);
     const found = this.#client.watch.after(seen, said, clock.wallNow());
     const told = found && this.#told(seen.tool, found);
     // What is held from now on was answered this time: the next call hears why it is not.
@@ -77,6 +80,13 @@ export class Repetition {
   }
 }
 
+function failedIn({ kind, reason, message, retryAfterMs, kept }: FailureFacts, tookMs: number): SeenAnswer {
+  const waits = retryAfterMs ?? (kind === 'circuit_open' || kept !== undefined);
+  return { ok: false, kind: reason ?? kind, message, tookMs, waits };
+}
+
 /** Tells whether an answer is no end: a person is asked first, and the call comes again; a task says nothing yet of what it will end with. */
 export const asksAgain = ({ error, result }: McpAnswer): boolean =>
-  error?.['code'] === -32_042 || /^(input_required|task)$/.test(String(result?.['resultType']));
+  error?.['code'] === -32_042 || (result !== undefined && unended.has(result['resultType']));
+
+const unended: ReadonlySet<unknown> = new Set(['input_required', 'task']);

@@ -40,6 +40,11 @@ export class ToolView {
     this.#definitions = new ToolDefinitions({ runtime, server, integration, pin, say, accepted: changed });
   }
 
+  /** True where its client sees all tools, by the names that its server has for them. */
+  get isPlain(): boolean {
+    return this.#rules.isEmpty;
+  }
+
   /** The server answered a request of the client. @returns what the client is to wait for, where it is. */
   seen({ method }: Asked, result: McpParams | undefined): Promise<void> | undefined {
     if (method !== 'tools/list' || result === undefined) return undefined;
@@ -108,7 +113,7 @@ export class ToolView {
   taken(request: McpRequest, line: Uint8Array): Taken | FailureFacts {
     const { method, params } = request;
     const { name } = params;
-    if (this.#rules.isEmpty || method !== 'tools/call' || typeof name !== 'string') return [request, line];
+    if (method !== 'tools/call' || typeof name !== 'string') return [request, line];
     const own = this.#rules.called(name);
     const calledAs = this.#rules.needsList(name) ? name : undefined;
     if (typeof own !== 'string') return calledAs === undefined ? own : [request, line, calledAs];

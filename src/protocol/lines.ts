@@ -71,11 +71,16 @@ export function createByteLines({ maxBytes, onLine, onTooLong }: ByteLinesOption
     push(chunk: Buffer): void {
       let from = 0;
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
-        keep(chunk.subarray(from, at + 1), 1);
-        complete();
+        const line = at + 1 - from === chunk.length ? chunk : chunk.subarray(from, at + 1);
+        // Most lines come whole: there is nothing to put together.
+        if (bytes === 0 && line.length - 1 <= maxBytes) onLine(line);
+        else {
+          keep(line, 1);
+          complete();
+        }
         from = at + 1;
       }
-      keep(chunk.subarray(from), 0);
+      if (from < chunk.length) keep(chunk.subarray(from), 0);
     },
     /** The stream has ended: what is left is the last line. */
     end(): void {

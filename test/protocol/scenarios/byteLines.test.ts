@@ -51,6 +51,12 @@ describe('lines of bytes', () => {
     expect(texts(['x'.repeat(10), '\n', 'y'.repeat(11), '\nz\n'], 10)).toEqual([`${'x'.repeat(10)}\n`, 'z\n']);
   });
 
+  it('[P-3] are held to the limit where they come whole, one or several in a piece', () => {
+    const [fits, long] = [`${'x'.repeat(10)}\n`, `${'y'.repeat(11)}\n`];
+    expect(texts([fits, long, fits], 10)).toEqual([fits, fits]);
+    expect(texts([`${fits}${long}${fits}`], 10)).toEqual([fits, fits]);
+  });
+
   it('[P-3] that are too long are told once, by their first bytes', () => {
     const { heads } = cut([Buffer.from('{"id":7,'), Buffer.alloc(20_000, 'x'), Buffer.from('\nok\n')], 100);
     expect(heads).toHaveLength(1);
