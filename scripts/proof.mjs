@@ -58,8 +58,13 @@ function chaos(times) {
 }
 
 const names = Object.keys(steps);
-const list = { type: 'string', multiple: true };
-const { values } = parseArgs({ options: { only: list, skip: { ...list, default: [] }, list: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    skip: { type: 'string', multiple: true, default: [] },
+    list: { type: 'boolean' },
+  },
+});
 const unknown = [...(values.only ?? []), ...values.skip].filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`Unknown step ${unknown.join(', ')}; the steps are ${names.join(', ')}`);

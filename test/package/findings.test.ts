@@ -45,7 +45,7 @@ describe('npm run findings', () => {
     writeFileSync(join(folder, 'holds.sh'), 'touch "$TMPDIR/left"\n');
     writeFileSync(join(folder, 'other.sh'), 'echo "1.2.3 does not do so any more"; exit 1\n');
     writeFileSync(join(folder, 'stays.sh'), 'sleep 600\n');
-    expect(run('--folder', folder, 'holds')).toMatchObject({ status: 0, stdout: expect.stringContaining('1 of 1') });
+    expect(run('--folder', folder, 'holds').stdout).toContain('findings: 1 of 1 as they were seen');
     const { status, stdout } = run('--folder', folder, '--minutes', '0.05');
     expect(status).toBe(1);
     expect(stdout.split('\n')).toEqual([
@@ -61,6 +61,8 @@ describe('npm run findings', () => {
   });
 
   it('[Q-9] names those that there are to who asks for another', () => {
-    expect(run('no-such')).toMatchObject({ status: 2, stderr: expect.stringContaining('no-such; there are aws-') });
+    const { status, stderr } = run('no-such');
+    expect(status).toBe(2);
+    expect(stderr).toContain('no-such; there are aws-');
   });
 });

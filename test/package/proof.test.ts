@@ -30,9 +30,8 @@ describe('npm run proof', () => {
   it('[Q-8] runs some of them, and names all to who asks for another', () => {
     expect(proof('--list', '--only', 'fuzz').stdout).toMatch(/^fuzz .*\n +1,000,000 inputs/);
     expect(proof('--list', '--skip', 'fuzz').stdout).not.toContain('npm run fuzz');
-    expect(proof('--only', 'no-such')).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('security, patterns'),
-    });
+    const wrong = proof('--only', 'no-such');
+    expect(wrong.status).toBe(2);
+    expect(wrong.stderr).toContain('security, patterns');
   });
 });
