@@ -33,7 +33,7 @@ async function filled(path: string): Promise<void> {
     if (sent.accepted && text !== 'ask') await sent.processed.catch(() => undefined);
   }
   // The last one asks, and is stopped so.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  while (gateway.why('agent:main').questions.length === 0) await new Promise(setImmediate);
   await gateway.stop();
 }
 
