@@ -57,7 +57,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** What is loaded; undefined where the command is to end before: this process ends then though it still loads. Rejects with what `load` does. */
+/** Loads a module; undefined where the command is to end before: this process ends then though it still loads. Rejects with what `load` does. */
 export async function loadUnlessAborted<T>(
   load: Promise<T>,
   { signal, endWithCommand }: Pick<Io, 'signal' | 'endWithCommand'>,

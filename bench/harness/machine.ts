@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg, release, type } from 'node:os';
 import { peerVersions } from '../peers/load.ts';
 
-/** What figures depend on beside the code. */
+/** Surroundings that figures depend on, beside the code. */
 export interface Machine {
   readonly node: string;
   readonly system: string;

@@ -9,7 +9,7 @@ export interface BenchOptions {
   readonly suites: readonly string[];
   readonly json: boolean;
   readonly rounds: number;
-  /** Whether each suite has as many of the rounds as there is time for: where nobody says how many. */
+  /** True where nobody says how many rounds: each suite has as many as there is time for. */
   readonly inTime: boolean;
   readonly quick: boolean;
   readonly help: boolean;

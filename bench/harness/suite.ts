@@ -32,7 +32,7 @@ export interface Case {
   readonly flags?: readonly string[] | undefined;
   /** Whether `--quick` leaves it out. @defaultValue false */
   readonly long?: boolean | undefined;
-  /** Whether one round says as much as several: of what takes turns with its baseline within, or many samples, and seconds. @defaultValue false */
+  /** True where one round says as much as several: of what takes turns with its baseline within, or many samples, and seconds. @defaultValue false */
   readonly once?: boolean | undefined;
 }
 

