@@ -13,7 +13,8 @@ import { DeadLetterOrders } from './deadLetterOrders.ts';
 import { Intake } from './intake.ts';
 import { resendPrefix } from './firstMessage.ts';
 import { History, type HistoryEntry } from './history.ts';
-import { type Claims, type FreeClaim, type Opened, Persistence, recoveryLimits } from './persistence.ts';
+import { ClaimAsleep, isQuiet } from './claimAsleep.ts';
+import { type Claims, type Opened, Persistence, recoveryLimits } from './persistence.ts';
 import { Mailbox, type Message } from './mailbox.ts';
 import { closeKeys, type CloseOptions, type Ending, SessionEnd } from './sessionEnd.ts';
 import { TurnRecovery } from './turnRecovery.ts';
@@ -58,12 +59,7 @@ export class SupervisedSession implements Session, Drainable {
   /** Note of who has it restarted, until that is done. */
   #restartedBy: OrderNote | undefined = undefined;
   #drain: DrainOrder | undefined = undefined;
-  /** Claim that was made while it slept, and is left to the parts. */
-  #claim: FreeClaim | undefined = undefined;
-  /** Store on which that was made. */
-  #opened: Opened | undefined = undefined;
-  /** True while it is being claimed asleep. */
-  #isClaiming = false;
+  readonly #asleep = new ClaimAsleep();
   #isUnkept = false;
   #hasFailedStart = false;
 
@@ -103,11 +99,10 @@ export class SupervisedSession implements Session, Drainable {
     const recovery = new TurnRecovery(scope);
     const turns = new Turns(scope, onMessage, persistence, intake, recovery);
     this.#made = { scope, persistence, intake, recovery, turns };
-    if (this.#claim !== undefined && this.#opened !== undefined) {
-      const claim = this.#claim;
-      const { mail } = this.#opened.store;
-      this.#claim = undefined;
-      persistence.wake(this.#opened, claim);
+    const made = this.#asleep.take();
+    if (made !== undefined) {
+      const { mail } = made.opened.store;
+      persistence.wake(made.opened, made.claim);
       mail?.serve(id, intake.mailBy(mail));
     } else if (this.#stopped) persistence.leave();
     if (this.#hasFailedStart) intake.suspend();
@@ -128,18 +123,16 @@ export class SupervisedSession implements Session, Drainable {
   /** It is to be claimed with others while it sleeps; {@link claimed} is told what came of it. @returns what may be recovered; undefined where it is awake. */
   claiming(): RecoveryLimits | undefined {
     if (!this.isAsleep || this.#made !== undefined || !this.unclaimed) return undefined;
-    this.#isClaiming = true;
+    this.#asleep.isAsked = true;
     return recoveryLimits(this.id, this.#host, this.#options, 0);
   }
 
   /** Takes a claim that was asked for while it slept, and sleeps on where nothing has to go on. Never rejects. */
   async claimed(opened: Opened, claim: Claim | undefined): Promise<void> {
-    this.#isClaiming = false;
-    const isAwaited = claim === undefined || claim.held || !isNothing(claim.recovered);
-    if (isAwaited || this.#made !== undefined || this.#stopped)
+    this.#asleep.isAsked = false;
+    if (!isQuiet(claim) || this.#made !== undefined || this.#stopped)
       return this.open(opened.store, opened.claims, { claim });
-    this.#claim = claim;
-    this.#opened = opened;
+    this.#asleep.keep(opened, claim);
     const { handsOver, mail } = opened.store;
     mail?.serve(this.id, { receive: (mails) => this.#parts.intake.mailBy(mail).receive(mails) });
     if (handsOver === true) claim.ledger.watch?.(() => void this.#parts);
@@ -183,13 +176,13 @@ export class SupervisedSession implements Session, Drainable {
 
   /** Resolves when it is known whose it is and what is kept of it; undefined once it is. */
   get opening(): Promise<void> | undefined {
-    return this.#claim === undefined ? this.#parts.persistence.opening : undefined;
+    return this.#asleep.isMade ? undefined : this.#parts.persistence.opening;
   }
 
   /** True while the session is to be kept and is not this runtime's: to be opened some time. */
   get unclaimed(): boolean {
-    if (this.#isClaiming) return false;
-    return this.#made?.persistence.unclaimed ?? (this.#isKeptHere && this.#claim === undefined && !this.#stopped);
+    if (this.#asleep.isAsked) return false;
+    return this.#made?.persistence.unclaimed ?? (this.#isKeptHere && !this.#asleep.isMade && !this.#stopped);
   }
 
   send(message: Message, options: SendOptions = {}): Promise<Acceptance> {
@@ -283,8 +276,7 @@ export class SupervisedSession implements Session, Drainable {
 
   /** For how long nothing has happened in it, in ms; undefined while something is under way or waited for, a kept call and a question to people included, or it is let go of. */
   get idleMs(): number | undefined {
-    const isAwaited =
-      this.#made?.intake.isAwaited === true || (this.#claim === undefined && this.opening !== undefined);
+    const isAwaited = this.#made?.intake.isAwaited === true || this.opening !== undefined;
     if (this.state !== 'idle' || this.waiting > 0 || isAwaited || this.#end !== undefined) return undefined;
     const { inbox, tools, clock } = this.#host;
     const isAsking = inbox !== undefined && inbox.waitingOf(this.id).length > 0;
@@ -293,7 +285,7 @@ export class SupervisedSession implements Session, Drainable {
 
   /** True while all that there is of it is on record. */
   get isKept(): boolean {
-    return this.#claim !== undefined || this.#made?.persistence.ledger !== undefined || this.heldElsewhere;
+    return this.#asleep.isMade || this.#made?.persistence.ledger !== undefined || this.heldElsewhere;
   }
 
   #watchIdle(limitMs: number): void {
@@ -324,7 +316,7 @@ export class SupervisedSession implements Session, Drainable {
    * @param made - what came of a claim that was made while it slept. @defaultValue it is claimed now
    */
   async open(store: SessionStore, claims: Claims = alone, made?: { readonly claim: Claim | undefined }): Promise<void> {
-    if (this.#isClaiming) return;
+    if (this.#asleep.isAsked) return;
     const { persistence, intake } = this.#parts;
     const { mail } = store;
     const receiver = mail && intake.mailBy(mail);
@@ -446,11 +438,7 @@ export class SupervisedSession implements Session, Drainable {
 
   /** Takes nothing new. One that sleeps has nothing to end: it is given up where another runtime may have it. */
   #close(cut?: (parts: SessionParts) => void): void {
-    if (this.#claim !== undefined && this.#opened?.store.handsOver === true) {
-      void this.#claim.ledger.release();
-      this.#claim = undefined;
-      this.#isUnkept = true;
-    }
+    if (this.#asleep.giveUp()) this.#isUnkept = true;
     if (this.#made === undefined) return;
     this.#made.scope.draining = true;
     this.#made.intake.close();
@@ -474,7 +462,7 @@ export class SupervisedSession implements Session, Drainable {
   /** The actor is gone for good: nothing may be left pending. Another runtime may have the session once this one has left the store. */
   ended(): void {
     this.stop();
-    this.#claim = undefined;
+    this.#asleep.take();
     this.#made?.turns.abandon(turnEnds.stopped);
     this.#made?.persistence.leave();
   }
@@ -535,8 +523,4 @@ export class SupervisedSession implements Session, Drainable {
   get #isUp(): boolean {
     return this.isAsleep && this.#host.isRunning?.() === true;
   }
-}
-
-function isNothing({ waiting, deadLetters, lost, open }: Recovered): boolean {
-  return waiting.length + deadLetters.length + lost.length + open.length === 0;
 }
