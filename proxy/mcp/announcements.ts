@@ -69,13 +69,17 @@ export class Announcements {
   }
 
   callsLost(inFlight: readonly ClientCall[], { message }: FailureFacts): void {
-    const { name, facts } = this.#scope;
     const lost = inFlight.filter(({ isOver }) => isOver);
     const asked = inFlight.filter((call) => this.#isAsked(call));
-    const again = inFlight.filter((call) => !call.isOver && !asked.includes(call));
+    const again = inFlight.filter((call) => !call.isOver && call.unheard !== 'waits' && !asked.includes(call));
     if (asked.length > 0 && this.#lost !== undefined)
       this.#lost.calls = `; it is asked what became of ${asked.length} (${namesOf(asked)})`;
-    if (lost.length + again.length === 0) return;
+    if (lost.length + again.length > 0) this.lossesJudged(lost, again, message);
+  }
+
+  /** Of calls that were lost it is known which are sent again. */
+  lossesJudged(lost: readonly ClientCall[], again: readonly ClientCall[], message: string): void {
+    const { name, facts } = this.#scope;
     const calls = namesOf(lost);
     const repeatedCalls = namesOf(again);
     const figures = { lost: lost.length, repeated: again.length };

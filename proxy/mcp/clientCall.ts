@@ -84,6 +84,8 @@ export class ClientCall implements Asker {
   asked: string | undefined = undefined;
   /** Its attempt was given up, and its answer would settle what became of it. */
   wantsLate = false;
+  /** Lost with a server that had not told what its tools do: `waits` until the next one has, then `told`. */
+  unheard: 'waits' | 'told' | undefined = undefined;
   readonly #mark = new ProgressMark();
   #progress = Number.NEGATIVE_INFINITY;
   readonly #deliver: (call: ClientCall, line: Line, answer: McpAnswer) => void;

@@ -7,7 +7,7 @@ import {
   type Outcome,
   mayRepeat,
 } from '../../src/policy/failures/face.ts';
-import type { Effect } from '../../src/policy/face.ts';
+import { type Effect, inTime } from '../../src/policy/face.ts';
 import { TurnoverMap } from './turnoverMap.ts';
 import { type McpAnswer, type McpRequest, fieldsOf } from '../../src/protocol/mcp/face.ts';
 import { progressKey } from '../wire/requestTraits.ts';
@@ -19,7 +19,7 @@ import { ClientSettings, ProxyRules } from './proxyRules.ts';
 import type { CallUnderWay } from '../../src/runtime/face.ts';
 import { Joins } from './joins.ts';
 import type { Line } from './outlet.ts';
-import { OwnListing } from './handshake.ts';
+import { OwnListing } from './ownListing.ts';
 import type { Repetition } from './repetition.ts';
 import type { ProxyScope } from './proxyScope.ts';
 import { ReconcileBeat } from './clientBeats.ts';
@@ -39,6 +39,8 @@ export interface ClientCallsHost {
   /** Gives the client an answer of ours. @param task - that it is told of in its place. */
   refuse(call: ClientCall, failure: Failure, elapsedMs: number, task: string | undefined): void;
   readonly tools: Pick<ToolView, 'needsList' | 'judged'>;
+  /** A call that was lost before anything was known of its tool is repeated now, or is not. */
+  judgedLoss(call: ClientCall, facts: FailureFacts, isRepeated: boolean): void;
   /** What earlier proxies had kept is taken up until then; undefined once it is. Calls wait for it. */
   restoring(): Promise<void> | undefined;
   isOnRecord(): Promise<boolean>;
@@ -178,9 +180,20 @@ export class ClientCalls {
     return failure?.kept === undefined && call.joint?.isLeft !== false ? question : undefined;
   }
 
-  /** Tells whether another attempt of a call repeats nothing: what the last one began goes on at its server. */
+  /** Tells whether another attempt of a call repeats nothing: what the last one began goes on at its server, or the next one is only asked what the tool does. */
   goesOn(call: ClientCall): boolean {
-    return this.#tasks.goesOn(call);
+    return this.#tasks.goesOn(call) || call.unheard === 'waits';
+  }
+
+  /** The server is lost. Calls of tools that it had not told of are not given up yet: the next one of the same command says what they do. */
+  serverLost(): void {
+    if (!this.#listing.isUnderWay) return;
+    for (const call of this.all()) {
+      const { tool, asTask, effect, line, question, row } = call;
+      const isOpen = tool !== undefined && !asTask && line !== undefined && question?.open === true;
+      const isUnheard = isOpen && (effect ?? row?.expectedEffect) === undefined && this.#rules.of(call) === undefined;
+      if (isUnheard && !this.#repeats(undefined)) call.unheard = 'waits';
+    }
   }
 
   endWaiting(facts: FailureFacts): void {
@@ -230,7 +243,30 @@ export class ClientCalls {
     }
     const ask = (): Promise<McpAnswer> =>
       this.#ask(call, this.#tasks.lineOf(call, line), wire, context, call.wire === wire);
-    return this.#host.tools.needsList(call) ? this.#unlessHeld(call, wire, context, ask) : ask();
+    const isJudged = this.#host.tools.needsList(call);
+    const next = isJudged ? () => this.#unlessHeld(call, wire, context, ask) : ask;
+    return call.unheard === 'waits' ? this.#onceHeard(call, wire, context, next) : next();
+  }
+
+  /** Repeats a call that was lost if its tool is one that may be, by the word of the server that took the place of the first; else it ends as it was lost. */
+  async #onceHeard(
+    call: ClientCall,
+    wire: Wire,
+    { signal }: AttemptContext,
+    ask: () => Promise<McpAnswer>,
+  ): Promise<McpAnswer> {
+    const { clock, settings } = this.#scope;
+    const { row } = call;
+    const { restartWaitMs } = settings.policy;
+    await inTime(this.#listing.heardFrom(wire), { clock, signal, limitMs: restartWaitMs });
+    // It waits on, where that server is lost as well.
+    if (signal.aborted || this.#scope.wire !== wire) throw givenUp;
+    call.unheard = 'told';
+    const mayAsk = this.#repeats(row?.expectedEffect);
+    const facts = row?.progress.lastFailure ?? notConnected;
+    this.#host.judgedLoss(call, facts, mayAsk);
+    if (!mayAsk) throw new AttemptError(facts);
+    return ask();
   }
 
   /** Makes a call of a tool that is as it was accepted, and the one that its client means. */
@@ -350,7 +386,9 @@ export class ClientCalls {
   }
 
   /** Tells of a failure. That a call is kept, or that what it equals was lost, binds the next process too: it is told once that is on disk. */
-  #refuse(call: ClientCall, failure: Failure): Promise<void> | undefined {
+  #refuse(call: ClientCall, ended: Failure): Promise<void> | undefined {
+    // It was made no second time: the next server was asked about its tool only.
+    const failure = call.unheard === 'told' && call.wire !== this.#scope.wire ? withoutLast(ended) : ended;
     const elapsedMs = this.#scope.clock.now() - call.startedAt;
     const task = this.#keptTasks.begin(call, failure);
     const { kept } = failure;
@@ -405,7 +443,12 @@ export class ClientCalls {
     if (isRemote) return true;
     // Anything heard of the tool by then decides.
     if (effect === undefined && call.tool !== undefined && this.#listing.isUnderWay) return true;
-    return mayRepeat(lost, effect, policy.retry.repeatAfter);
+    return this.#repeats(effect);
+  }
+
+  /** Tells whether a call of that effect is made again after its server was lost with it. */
+  #repeats(effect: Effect | undefined): boolean {
+    return mayRepeat(lost, effect, this.#scope.settings.policy.retry.repeatAfter);
   }
 
   #release(call: ClientCall): void {
@@ -426,6 +469,9 @@ const mostSilent = 1000;
 
 /** All that may become of a request that was written: an answer of the server, whatever it says, goes to the client. */
 const lost = { kind: 'crash', outcome: 'unknown' } as const;
+
+/** A failure, without an attempt that did not call the tool. */
+const withoutLast = (failure: Failure): Failure => ({ ...failure, attempts: failure.attempts - 1 });
 
 const notConnected: FailureFacts = {
   kind: 'crash',

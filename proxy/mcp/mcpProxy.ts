@@ -228,6 +228,8 @@ export class McpProxy implements Part {
       found: (call, answer, how) => this.#deliver(call, foundLine(call, answer, how), answer),
       refuse: (call, failure, elapsedMs, task) => this.#refuse(call, failure, elapsedMs, task),
       tools: this.#tools,
+      judgedLoss: (call, { message }, isRepeated) =>
+        this.#announcements.lossesJudged(isRepeated ? [] : [call], isRepeated ? [call] : [], message),
       restoring: () => {
         // The store waits for the first answer, which waits for the store.
         if (this.#restoring !== undefined) this.#firstServed();

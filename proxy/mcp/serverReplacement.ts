@@ -98,6 +98,7 @@ export class ServerReplacement {
     announcements.lost(facts, isQuiet, served, stderr);
     // The last words of one that never worked are the cause, from the first end on.
     const isNew = !record.established && facts.reason === 'connection_lost' && !facts.message.includes('; stderr: ');
+    calls.serverLost();
     path.crashed(isNew ? { ...facts, message: withStderr(facts.message, stderr) } : facts, isQuiet);
     if (told !== facts || recordFailed) calls.endWaiting(told);
     if (!isProbeDeath && !record.established) controlRequests.serverFailed(facts);

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { type FireOptions, fire, table, unexplained } from './fire.ts';
+import { keptIn } from './kept.ts';
 import type { Harm, Round, Seen } from './round.ts';
 import type { Way } from './ways.ts';
 
@@ -9,6 +12,7 @@ const seen = (verdict: string, harm?: Harm): Seen => ({
   said: {},
   printed: '',
   boundaries: { ping: 3 },
+  calling: ['ping'],
   harms: harm === undefined ? {} : { ping: harm },
   ms: 1,
 });
@@ -45,7 +49,7 @@ describe('conformance under fire', () => {
   it.each<readonly [why: string | undefined, fault: 'kill' | 'hang', harm: Harm, reads: boolean]>([
     ['lost', 'kill', { kind: 'in', underWay: 'pay' }, false],
     [undefined, 'kill', { kind: 'in', underWay: 'read' }, true],
-    ['unheard', 'kill', { kind: 'in', underWay: 'read', untold: 'tools' }, true],
+    [undefined, 'kill', { kind: 'in', underWay: 'read', untold: 'tools' }, true],
     ['start', 'hang', { kind: 'in', untold: 'handshake' }, false],
     [undefined, 'kill', { kind: 'in', untold: 'handshake' }, false],
     [undefined, 'kill', { kind: 'after' }, false],
@@ -64,6 +68,47 @@ describe('conformance under fire', () => {
     const silent = { ...seen('FAILURE', { kind: 'in', underWay: 'pay' }), said: { ping: 'Request timed out' } };
     const [report] = await fired(({ fault }) => (fault === 'none' ? seen('SUCCESS') : silent), { faults: ['kill'] });
     expect(report?.cells.map(({ explained }) => explained)).toEqual(Array.from({ length: 6 }));
+  });
+
+  it('[Q-5] plays a run that was worse without an explanation once more, and tells of one that was so once', async () => {
+    const names = new Set<string>();
+    const reports = await fired(
+      (round) => {
+        const name = `${round.way.name} ${round.at} ${round.reads}`;
+        const isFirst = round.fault !== 'none' && !names.has(name);
+        names.add(name);
+        return seen(isFirst || round.at === 3 ? 'FAILURE' : 'SUCCESS', { kind: 'in' });
+      },
+      { faults: ['kill'] },
+    );
+    expect(reports.map((report) => unexplained(report).map(({ at }) => at))).toEqual([
+      [3, 3],
+      [3, 3],
+    ]);
+    expect(table(reports)).toContain('| one | 0 | 6: 2 worse, 0 explained, 4 once |');
+  });
+
+  it('[Q-5] goes on where an earlier command ended, with what that had seen', async () => {
+    const file = join(temporaryDirectory(), 'kept.jsonl');
+    const played: number[] = [];
+    const part = (forMs?: number) =>
+      fired(
+        ({ at }) => {
+          played.push(at);
+          return seen(at === 2 ? 'FAILURE' : 'SUCCESS', { kind: 'in' });
+        },
+        { faults: ['kill'], kept: keptIn(file), forMs, atOnce: 1 },
+      );
+    expect((await part(0)).map(({ rounds, cells }) => [rounds, cells.length])).toEqual([
+      [6, 0],
+      [6, 0],
+    ]);
+    expect(played).toEqual([0, 0, 0]);
+    const whole = await part();
+    played.length = 0;
+    expect(await part()).toEqual(whole);
+    expect(whole.map((report) => unexplained(report).length)).toEqual([2, 2]);
+    expect(played).toEqual([]);
   });
 
   it('[P-6] tells of a verdict that is worse without a fault, or missing', async () => {

@@ -1,7 +1,10 @@
 import { seededRandom } from '../../testing/random.ts';
-import { faults, type Fault, type Harm, playRound, type Round, type Seen } from './round.ts';
+import { type Cell, type Cut, isUnexplained, judged, nameOf } from './cell.ts';
+import type { Kept } from './kept.ts';
+import { faults, type Fault, playRound, type Round, type Seen } from './round.ts';
 import { type Verdicts, worse } from './suite.ts';
 import { bare, type Way } from './ways.ts';
+import { endWorkers } from './worker.ts';
 
 export interface FireOptions {
   readonly ways: readonly Way[];
@@ -16,59 +19,61 @@ export interface FireOptions {
   /** Runs at a time. @defaultValue 2 */
   readonly atOnce?: number | undefined;
   readonly progress?: ((line: string) => void) | undefined;
+  /** Begins no run after so many ms. @defaultValue it plays all */
+  readonly forMs?: number | undefined;
+  /** What earlier parts of it have seen, and what keeps that; it is not played again. @defaultValue nothing */
+  readonly kept?: Kept | undefined;
   /** Plays one run. @defaultValue `playRound` */
   readonly play?: ((round: Round) => Promise<Seen>) | undefined;
 }
-
-/** What one run under a fault came to, beside the server itself that nothing happened to. */
-export interface Cell {
-  readonly way: string;
-  readonly fault: Fault;
-  readonly at: number;
-  readonly scenario: string;
-  readonly reads: boolean;
-  /** Where the fault fell; a run that had fewer boundaries than before has none. */
-  readonly harm?: Harm | undefined;
-  /** Verdicts that are worse. */
-  readonly worse: Verdicts;
-  readonly said?: string | undefined;
-  readonly explained?: Explanation | undefined;
-}
-
-/**
- * Why a verdict is worse. `lost`: a call was under way whose tool may act, and was answered as such. `unheard`: the same of a tool that only reads, whose
- * server had not said so by then, as its client had not asked. `start`: the server hung in its handshake, which is answered with an error at the limit of a
- * start; the next request starts it again.
- */
-type Explanation = 'lost' | 'unheard' | 'start';
 
 export interface WayReport {
   readonly way: string;
   /** Verdicts without any fault that are worse than those of the server itself. */
   readonly without: Verdicts;
+  /** Runs under a fault that belong to it; fewer were played where its time was short. */
+  readonly rounds: number;
   readonly cells: readonly Cell[];
 }
 
 /** Plays every way without faults, then under them; each run is compared with the server itself that nothing happens to. */
 export async function fire(options: FireOptions): Promise<readonly WayReport[]> {
-  const { ways, seed, progress = () => undefined, play = playRound, suite } = options;
-  const base = await steady({ way: bare, fault: 'none', at: 0, suite }, play);
-  progress(`bare: ${Object.keys(base.verdicts).length} verdicts`);
-  const reports: WayReport[] = [];
-  for (const way of ways) {
-    const seen =
-      way.name === bare.name ? base : await steady({ way, fault: 'none', at: 0, suite }, play, base.verdicts);
-    const without = worse(seen.verdicts, base.verdicts);
-    for (const [check, verdict] of Object.entries(without))
-      progress(`${way.name}: ${check} ${verdict} ${seen.said[check.split('/')[0] ?? '']}`);
-    progress(`${way.name}: ${Object.keys(seen.verdicts).length} verdicts, ${Object.keys(without).length} worse`);
-    const random = seededRandom(seed);
-    // Those that are drawn are the same for each way: they are of the server's own boundaries.
-    const all = roundsOf(way, options.rounds === undefined ? seen : base, options);
-    const drawn = options.rounds === undefined ? all : sample(all, options.rounds, random);
-    reports.push({ way: way.name, without, cells: await playAll(drawn, base.verdicts, options) });
+  if (options.ways.length === 0) return [];
+  const until = performance.now() + (options.forMs ?? Number.POSITIVE_INFINITY);
+  try {
+    const base = await baseOf(bare, undefined, options);
+    const reports: WayReport[] = [];
+    for (const way of options.ways) {
+      const seen = way.name === bare.name ? base : await baseOf(way, base, options);
+      const without = worse(seen.verdicts, base.verdicts);
+      // Those that are drawn are the same for each way: they are of the server's own boundaries.
+      const all = roundsOf(way, options.rounds === undefined ? seen : base, options);
+      const drawn = options.rounds === undefined ? all : sample(all, options.rounds, seededRandom(options.seed));
+      reports.push({
+        way: way.name,
+        without,
+        rounds: drawn.length,
+        cells: await playAll(drawn, base.verdicts, options, until),
+      });
+    }
+    return reports;
+  } finally {
+    endWorkers();
   }
-  return reports;
+}
+
+/** A way without a fault. */
+async function baseOf(way: Way, base: Seen | undefined, options: FireOptions): Promise<Seen> {
+  const { play = playRound, progress = () => undefined, suite, kept } = options;
+  const known = kept?.seen(way.name);
+  if (known !== undefined) return known;
+  const seen = await steady({ way, fault: 'none', at: 0, suite }, play, base?.verdicts);
+  const without = worse(seen.verdicts, base?.verdicts ?? {});
+  for (const [check, verdict] of Object.entries(without))
+    progress(`${way.name}: ${check} ${verdict} ${seen.said[check.split('/')[0] ?? '']}`);
+  progress(`${way.name}: ${Object.keys(seen.verdicts).length} verdicts, ${Object.keys(without).length} worse`);
+  kept?.keep({ way: way.name, seen });
+  return seen;
 }
 
 /** The suite without a fault; once more where a verdict is worse, or a scenario has none: on a busy machine its limits pass. */
@@ -85,18 +90,19 @@ async function steady(round: Round, play: (round: Round) => Promise<Seen>, wante
   return { ...again, verdicts: { ...again.verdicts, ...better } };
 }
 
-function roundsOf(way: Way, { boundaries }: Seen, options: FireOptions): readonly Cut[] {
+function roundsOf(way: Way, { boundaries, calling }: Seen, options: FireOptions): readonly Cut[] {
   const named = Object.entries(boundaries).filter(([name]) => options.scenarios?.includes(name) ?? true);
   return named.flatMap(([scenario, count]) =>
     Array.from({ length: count }, (_, index) => index + 1).flatMap((at) =>
       (options.faults ?? faults).flatMap((fault) =>
-        [false, true].map((reads): Cut => ({ way, fault, at, scenario, reads, suite: options.suite })),
+        // Without a call there is nothing that a tool would say of itself.
+        (calling.includes(scenario) ? [false, true] : [false]).map(
+          (reads): Cut => ({ way, fault, at, scenario, reads, suite: options.suite }),
+        ),
       ),
     ),
   );
 }
-
-type Cut = Round & { readonly fault: Fault; readonly scenario: string; readonly reads: boolean };
 
 function sample<T>(all: readonly T[], count: number, random: () => number): readonly T[] {
   const left = [...all];
@@ -105,51 +111,33 @@ function sample<T>(all: readonly T[], count: number, random: () => number): read
   ).flat();
 }
 
-async function playAll(rounds: readonly Cut[], base: Verdicts, options: FireOptions): Promise<readonly Cell[]> {
-  const left = [...rounds];
-  const cells: Cell[] = [];
+async function playAll(
+  rounds: readonly Cut[],
+  base: Verdicts,
+  options: FireOptions,
+  until: number,
+): Promise<readonly Cell[]> {
+  const { kept, play = playRound, progress } = options;
+  const cells = rounds.flatMap((round) => kept?.cell(nameOf(round)) ?? []);
+  const left = rounds.filter((round) => kept?.cell(nameOf(round)) === undefined);
   const worker = async (): Promise<void> => {
-    for (let round = left.shift(); round !== undefined; round = left.shift()) {
-      const cell = judged(round, await (options.play ?? playRound)(round), base);
+    for (let round = left.shift(); round !== undefined && performance.now() < until; round = left.shift()) {
+      const first = judged(round, await play(round), base);
+      // On a busy machine its limits pass: it is told as worse once.
+      const again = isUnexplained(first) ? judged(round, await play(round), base) : first;
+      const isOnce = isUnexplained(first) && !isUnexplained(again);
+      const cell: Cell = isOnce ? { ...again, once: `${JSON.stringify(first.harm)} ${first.said}` } : again;
       cells.push(cell);
-      if (Object.keys(cell.worse).length > 0) options.progress?.(JSON.stringify(cell));
+      kept?.keep({ cell });
+      if (isOnce || Object.keys(cell.worse).length > 0) progress?.(JSON.stringify(cell));
     }
   };
   await Promise.all(Array.from({ length: options.atOnce ?? 2 }, worker));
   return cells;
 }
 
-function judged({ way, fault, at, scenario, reads }: Cut, seen: Seen, base: Verdicts): Cell {
-  const own = Object.fromEntries(Object.entries(base).filter(([check]) => check.startsWith(`${scenario}/`)));
-  const bad = worse(seen.verdicts, own);
-  const harm = seen.harms[scenario];
-  const isWorse = Object.keys(bad).length > 0;
-  const said = seen.said[scenario] ?? (isWorse ? seen.printed.slice(-300) : undefined);
-  return {
-    way: way.name,
-    fault,
-    at,
-    scenario,
-    reads,
-    harm,
-    worse: bad,
-    said,
-    ...(isWorse && { explained: explain(fault, reads, harm, said) }),
-  };
-}
-
-function explain(fault: Fault, reads: boolean, harm: Harm | undefined, said = ''): Explanation | undefined {
-  // A call that is lost is told as such: one that nobody answers is explained by nothing.
-  if (harm === undefined || said.includes('timed out')) return undefined;
-  if (fault === 'hang' && harm.untold === 'handshake') return 'start';
-  if (harm.underWay === undefined) return undefined;
-  if (!reads) return 'lost';
-  return harm.untold === undefined ? undefined : 'unheard';
-}
-
 /** Cells that are worse, and that no call under way explains. */
-export const unexplained = ({ cells }: WayReport): readonly Cell[] =>
-  cells.filter((cell) => Object.keys(cell.worse).length > 0 && cell.explained === undefined);
+export const unexplained = ({ cells }: WayReport): readonly Cell[] => cells.filter(isUnexplained);
 
 /** A table of Markdown: a line for each way, a column for each fault. */
 export function table(reports: readonly WayReport[]): string {
@@ -157,10 +145,14 @@ export function table(reports: readonly WayReport[]): string {
     const of = cells.filter((each) => each.fault === fault && each.harm !== undefined);
     const bad = of.filter((each) => Object.keys(each.worse).length > 0);
     const explained = bad.filter((each) => each.explained !== undefined);
-    return `${of.length}: ${bad.length - explained.length} worse, ${explained.length} explained`;
+    const once = of.filter((each) => each.once !== undefined).length;
+    const told = `${of.length}: ${bad.length - explained.length} worse, ${explained.length} explained`;
+    return once === 0 ? told : `${told}, ${once} once`;
   };
   const rows = reports.map((report) => [
-    report.way,
+    report.cells.length < report.rounds
+      ? `${report.way} (${report.cells.length} of ${report.rounds} runs)`
+      : report.way,
     `${Object.keys(report.without).length}`,
     ...faults.map((fault) => cell(report, fault)),
   ]);

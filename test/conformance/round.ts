@@ -35,13 +35,15 @@ export interface Harm {
 export interface Seen extends Report {
   /** By scenario, how many boundaries it passed. */
   readonly boundaries: Readonly<Record<string, number>>;
+  /** Scenarios that called a tool. */
+  readonly calling: readonly string[];
   /** By scenario, where the fault fell. */
   readonly harms: Readonly<Record<string, Harm>>;
   readonly ms: number;
 }
 
-/** How long the suite's client waits for an answer, in ms. A call that hangs takes 2 s of silence, 5 s of ping, and the same again in the next process. */
-const patience = 20_000;
+/** How long the suite's client waits for an answer, in ms. A call that hangs takes 2 s of silence, 5 s of ping, and the same again in the next process; a busy machine takes longer. */
+const patience = 40_000;
 const stopMs = 700;
 
 /** A folder for one run, with what its server does to itself. */
@@ -63,11 +65,15 @@ export function playRound({ way, fault, at, scenario, reads = false, suite }: Ro
     });
     try {
       const isHub = way.words.includes('{servers}');
-      return await judgeServer(front.url, {
+      return await judgeServer(front, {
         scenario,
         suite,
-        env: { ...env, CONFORMANCE_PATIENCE: `${patience}`, ...(isHub && { CONFORMANCE_PREFIX: 'fire__' }) },
-        signal: AbortSignal.any([over.signal, AbortSignal.timeout(scenario === undefined ? 900_000 : 90_000)]),
+        env: {
+          CONFORMANCE_FIRE: directory,
+          CONFORMANCE_PATIENCE: `${patience}`,
+          ...(isHub && { CONFORMANCE_PREFIX: 'fire__' }),
+        },
+        signal: AbortSignal.any([over.signal, AbortSignal.timeout(scenario === undefined ? 900_000 : 180_000)]),
       });
     } finally {
       places.delete(directory);
@@ -168,14 +174,16 @@ interface Asked {
   readonly time: number;
 }
 
-function told(directory: string): Pick<Seen, 'boundaries' | 'harms'> {
+function told(directory: string): Pick<Seen, 'boundaries' | 'calling' | 'harms'> {
   const boundaries: Record<string, number> = {};
+  const calling: string[] = [];
   const harms: Record<string, Harm> = {};
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.log'))) {
     const name = file.slice(0, -'.log'.length);
     const scenario = name.replaceAll('+', '/');
     const passed = linesOf(directory, file).map((each) => JSON.parse(each) as Passed);
     boundaries[scenario] = passed.length;
+    if (passed.some(({ method }) => method === 'tools/call')) calling.push(scenario);
     const [fallen] = linesOf(directory, `${name}.fault`);
     if (fallen === undefined) continue;
     const { at, kind, method, time } = JSON.parse(fallen) as Fallen;
@@ -191,5 +199,5 @@ function told(directory: string): Pick<Seen, 'boundaries' | 'harms'> {
     const untold = answered('initialize') === 0 ? 'handshake' : answered('tools/list') === 0 ? 'tools' : undefined;
     harms[scenario] = { kind, method, underWay: open[0], untold };
   }
-  return { boundaries, harms };
+  return { boundaries, calling, harms };
 }

@@ -18,6 +18,9 @@ const usage = `Usage: npm run conformance -- [options]
   --scenarios A,B,…  of the suite's scenarios those alone
   --suite FILE       the entry of another version of the suite, with Node 22 (dist/index.js)
   --at-once N        runs at a time (default 2)
+  --clients no|only  the suite's clients, which are played with the way \`url\`, are left out, or nothing else is played
+  --resume FILE      where what was seen is kept, run by run; runs that are in it are not played again
+  --seconds N        begins no run after so many; the next command with the same FILE goes on there
   --json FILE        everything that was seen
 `;
 
@@ -42,6 +45,9 @@ function read() {
         scenarios: text(),
         suite: text(),
         'at-once': text('2'),
+        clients: text(),
+        resume: text(),
+        seconds: text(),
         json: text(),
         help: flag,
       },
@@ -70,9 +76,8 @@ function listed(name, known) {
   return names;
 }
 
-const { abandon, bare, compareClients, faults, fire, fireClients, ownWays, peers, table, unexplained } = await import(
-  await buildProgram('conformance/index.ts')
-);
+const { abandon, bare, compareClients, faults, fire, fireClients, keptIn, ownWays, peers, table, unexplained } =
+  await import(await buildProgram('conformance/index.ts'));
 for (const name of ['SIGINT', 'SIGTERM']) {
   process.once(name, () => {
     abandon();
@@ -87,16 +92,18 @@ const proxies = given.proxy.map((line) => ({ name: line.split(/\s+/)[0], words: 
 const own = proxies.length > 0 ? [] : [bare, ...ownWays].filter(({ name }) => named?.includes(name) ?? name !== 'bare');
 const progress = (line) => process.stderr.write(`${line}\n`);
 const reports = await fire({
-  ways: [...own, ...proxies, ...(given.peers ? peers : [])],
+  ways: listed('clients', ['no', 'only'])?.[0] === 'only' ? [] : [...own, ...proxies, ...(given.peers ? peers : [])],
   seed: count('seed', given.seed),
   rounds: given.fire ? (given.rounds === 'all' ? undefined : count('rounds', given.rounds)) : 0,
   faults: listed('faults', faults),
   scenarios: listed('scenarios'),
   suite: given.suite === undefined ? undefined : resolve(given.suite),
   atOnce: count('at-once', given['at-once']),
+  kept: given.resume === undefined ? undefined : keptIn(given.resume),
+  forMs: given.seconds === undefined ? undefined : count('seconds', given.seconds) * 1000,
   progress,
 });
-const hasClients = own.some(({ name }) => name === 'url') && given.scenarios === undefined;
+const hasClients = given.clients !== 'no' && own.some(({ name }) => name === 'url') && given.scenarios === undefined;
 const clients = hasClients ? await (given.fire ? fireClients : compareClients)({ progress }) : [];
 if (given.json !== undefined) writeFileSync(given.json, JSON.stringify({ reports, clients }, null, 1));
 process.stdout.write(`${table(reports)}\n`);

@@ -4,6 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildProgram } from '../support/sourceModule.mjs';
+import { type Bridged, judgeInWorker } from './worker.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
 const suite = path('../node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -11,11 +13,13 @@ const suite = path('../node_modules/@modelcontextprotocol/conformance/dist/index
 /** The program of the repository that stands between client and server. */
 export const unwedge = [process.execPath, path('../dist/cli/main.js')] as const;
 
-/** The command line of the server that the suite asks for, which speaks over its stdin and stdout. */
-export const conformanceServer = [process.execPath, path('fixtures/conformanceServer.mjs')] as const;
+let server: Promise<string> | undefined;
 
-/** The command line that has a stdio server speak HTTP; to it that of the server is added. */
-export const conformanceBridge = [process.execPath, path('fixtures/conformanceBridge.mjs')] as const;
+/** Builds the server that the suite asks for, once. @returns its command line, which speaks over its stdin and stdout. */
+export async function conformanceServer(): Promise<readonly string[]> {
+  server ??= buildProgram('fixtures/conformanceServer.mjs', { isWhole: true });
+  return [process.execPath, await server];
+}
 
 /** The command line of a client that the suite drives; to it the address of the server is added. */
 export const conformanceClient = [process.execPath, path('fixtures/conformanceClient.mjs')] as const;
@@ -49,18 +53,23 @@ export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** The entry of the suite, else the one that the repository has. */
   readonly suite?: string | undefined;
-  /** More words of its command line. */
-  readonly words?: readonly string[] | undefined;
   /** Ends it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the suite says of the server at an address. */
-export function judgeServer(url: string, options: RunOptions = {}): Promise<Report> {
-  const { scenario } = options;
-  return run(
-    ['server', '--url', url, ...(scenario === undefined ? ['--suite', 'all'] : ['--scenario', scenario])],
-    options,
+/** What the suite says of a server, at an address or over stdin and stdout. */
+export function judgeServer(
+  { url, bridge }: { readonly url?: string | undefined; readonly bridge?: Bridged | undefined },
+  options: RunOptions = {},
+): Promise<Report> {
+  const { scenario, signal, env = {} } = options;
+  const words = [
+    'server',
+    ...(url === undefined ? [] : ['--url', url]),
+    ...(scenario === undefined ? ['--suite', 'all'] : ['--scenario', scenario]),
+  ];
+  return reported('server-', (output) =>
+    judgeInWorker(options.suite ?? suite, { words: [...words, '-o', output], env, bridge }, signal),
   );
 }
 
@@ -68,30 +77,35 @@ export function judgeServer(url: string, options: RunOptions = {}): Promise<Repo
 export function judgeClient(command: readonly string[], scenario: string, options: RunOptions = {}): Promise<Report> {
   // The suite has a shell take the words apart.
   const line = command.map((word) => `'${word}'`).join(' ');
-  return run(['client', '--command', line, '--scenario', scenario], options);
+  return reported('', (output) => run(['client', '--command', line, '--scenario', scenario, '-o', output], options));
 }
 
-async function run(words: readonly string[], options: RunOptions): Promise<Report> {
+async function run(words: readonly string[], options: RunOptions): Promise<string> {
+  const program = ['--import', path('fixtures/conformanceSuite.mjs'), options.suite ?? suite];
+  const child = spawn(process.execPath, [...program, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: options.env ?? process.env,
+  });
+  const end = (): void => void child.kill('SIGKILL');
+  options.signal?.addEventListener('abort', end);
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  }
+  await once(child, 'close');
+  options.signal?.removeEventListener('abort', end);
+  return printed;
+}
+
+/** What the suite leaves in the folder that it is given. @param prefix - before the names of scenarios there. */
+async function reported(prefix: string, play: (output: string) => Promise<string>): Promise<Report> {
   const output = mkdtempSync(join(tmpdir(), 'unwedge-conformance-'));
   try {
-    const program = ['--import', path('fixtures/conformanceSuite.mjs'), options.suite ?? suite];
-    const child = spawn(process.execPath, [...program, ...words, ...(options.words ?? []), '-o', output], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: options.env ?? process.env,
-    });
-    const end = (): void => void child.kill('SIGKILL');
-    options.signal?.addEventListener('abort', end);
-    let printed = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        printed += text;
-      });
-    }
-    await once(child, 'close');
-    options.signal?.removeEventListener('abort', end);
-    const checks = readdirSync(output, { recursive: true, encoding: 'utf8' }).flatMap((file) =>
-      checksIn(output, file, words[0] === 'server' ? 'server-' : ''),
-    );
+    const printed = await play(output);
+    const files = readdirSync(output, { recursive: true, encoding: 'utf8' });
+    const checks = files.flatMap((file) => checksIn(output, file, prefix));
     const of = (one: ScenarioCheck): string => `${one.scenario}/${one.id}`;
     const bad = checks.filter(({ status }) => status !== 'SUCCESS');
     return {

@@ -5,7 +5,8 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { conformanceBridge, conformanceServer, unwedge } from './suite.ts';
+import { conformanceServer, unwedge } from './suite.ts';
+import type { Bridged } from './worker.ts';
 
 /** A command line that stands between the suite and its server. */
 export interface Way {
@@ -56,9 +57,10 @@ export const peers: readonly Way[] = [
   { name: 'mcp-remote', words: [...peer('mcp-remote/dist/proxy.js'), '{url}', '--transport', 'http-only'] },
 ];
 
-/** Where the suite finds a server. */
+/** Where the suite finds a server: at an address, or behind a bridge to its stdin and stdout. */
 export interface Front {
-  readonly url: string;
+  readonly url?: string | undefined;
+  readonly bridge?: Bridged | undefined;
   stop(): Promise<void>;
 }
 
@@ -71,7 +73,7 @@ export interface FrontOptions {
 
 /** Starts what a way needs, and gives the address at which the suite finds its server. */
 export async function startFront({ words }: Way, { flags, directory, env }: FrontOptions): Promise<Front> {
-  const server = [...conformanceServer, ...flags];
+  const server = [...(await conformanceServer()), ...flags];
   const has = (mark: string): boolean => words.some((word) => word.includes(mark));
   const [port, remotePort] = [await freePort(), await freePort()];
   const remote = has('{url}') ? keepUp([...server, '--http', '--port', `${remotePort}`], env) : undefined;
@@ -85,11 +87,14 @@ export async function startFront({ words }: Way, { flags, directory, env }: Fron
       : [word.replaceAll(/\{(\w+)\}/g, (mark, name: keyof typeof marks) => `${marks[name] ?? mark}`)],
   );
   if (remote !== undefined) await listening(remotePort);
-  const listens = has('{port}');
-  const child = listens ? start(line, env, 'ignore') : start([...conformanceBridge, ...line], env, 'pipe');
-  if (listens) await listening(port);
+  if (!has('{port}')) {
+    const [program = '', ...rest] = line;
+    return { bridge: { command: program, args: rest, env }, stop: () => Promise.resolve(remote?.stop()) };
+  }
+  const child = start(line, env);
+  await listening(port);
   return {
-    url: listens ? `http://127.0.0.1:${port}/mcp` : await addressIn(child),
+    url: `http://127.0.0.1:${port}/mcp`,
     async stop() {
       remote?.stop();
       await ended(child);
@@ -97,13 +102,9 @@ export async function startFront({ words }: Way, { flags, directory, env }: Fron
   };
 }
 
-function start(
-  [program = '', ...args]: readonly string[],
-  env: NodeJS.ProcessEnv,
-  stdout: 'ignore' | 'pipe',
-): ChildProcess {
+function start([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   const stderr = process.env['CONFORMANCE_SHOW'] === undefined ? 'ignore' : 'inherit';
-  return spawn(program, args, { env, stdio: ['ignore', stdout, stderr] });
+  return spawn(program, args, { env, stdio: ['ignore', 'ignore', stderr] });
 }
 
 /** A server elsewhere has somebody who starts it again when it has died. */
@@ -111,7 +112,7 @@ function keepUp(words: readonly string[], env: NodeJS.ProcessEnv): { stop(): voi
   let child: ChildProcess;
   let over = false;
   const begin = (): void => {
-    child = start(words, env, 'ignore');
+    child = start(words, env);
     child.once('exit', () => {
       if (!over) setTimeout(begin, 50);
     });
@@ -153,14 +154,4 @@ async function listening(port: number): Promise<void> {
     await wait(50);
   }
   throw new Error(`Nothing listens on port ${port} after a minute`);
-}
-
-async function addressIn(child: ChildProcess): Promise<string> {
-  let text = '';
-  for await (const chunk of child.stdout ?? []) {
-    text += String(chunk);
-    const url = /http:\S+/.exec(text)?.[0];
-    if (url !== undefined && text.includes('\n')) return url;
-  }
-  throw new Error(`It said no address: ${text}`);
 }

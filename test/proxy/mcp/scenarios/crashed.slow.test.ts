@@ -73,6 +73,39 @@ describe('a server that crashes behind the proxy', () => {
     },
   );
 
+  it.each([
+    ['peek', '2', { lost: 0, repeated: 1 }],
+    ['put', '2', { lost: 0, repeated: 1 }],
+    ['act', 'outcome unknown; it may have taken effect; it is declared mutating and was not repeated', { lost: 1 }],
+    ['plain', 'outcome unknown; it may have taken effect, check before repeating', { lost: 1 }],
+  ])(
+    '[P-6] [R-12] that had not told of its tools by then is judged by what the next process tells: %s',
+    async (tool, said, lost) => {
+      const proxy = await startProxy({ env: { LISTS_FROM: '2' } });
+      await proxy.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+      proxy.notify('notifications/initialized');
+      const answer = await proxy.call(tool, { do: 'crash', onStart: 1 });
+      expect(textIn(answer)).toContain(said);
+      const calls = (await proxy.received()).filter((line) => line.includes('"do":"crash"'));
+      expect(calls).toHaveLength('repeated' in lost ? 1 : 0);
+      expect(await proxy.told('mcp.calls_lost')).toMatchObject(lost);
+      const failure = (answer.result?.['_meta'] as Record<string, unknown> | undefined)?.['unwedge/failure'];
+      if (!('repeated' in lost)) expect(failure).toMatchObject({ attempts: 1, outcome: 'unknown', retryable: false });
+    },
+  );
+
+  it('[P-6] [R-12] is told as lost where the next process does not tell of its tools either', async () => {
+    const proxy = await startProxy({ env: { LISTS_FROM: '3' } });
+    await proxy.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {} });
+    proxy.notify('notifications/initialized');
+    const answer = proxy.call('peek', { do: 'crash', onStart: 1 });
+    await proxy.told('integration.restarted');
+    await expect.poll(async () => (await proxy.received()).join('')).toContain('tools/list');
+    proxy.clock.skip(5000);
+    expect(textIn(await answer)).toContain('outcome unknown');
+    expect((await proxy.received()).join('')).not.toContain('"do":"crash"');
+  });
+
   it('[P-3] is not asked for its tools where the client has listed them, or the configuration says what they do', async () => {
     const proxy = await startProxy();
     await proxy.open();
