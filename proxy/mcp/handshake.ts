@@ -1,5 +1,5 @@
 import { AttemptError, type FailureFacts, messageOf } from '../../src/policy/failures/face.ts';
-import { type McpParams, changedMethod, fieldsOf, subscriptionField } from '../../src/protocol/mcp/face.ts';
+import { type McpParams, changedMethod, subscriptionField } from '../../src/protocol/mcp/face.ts';
 import { pageOf } from '../wire/listRecord.ts';
 import type { SessionRecord } from '../wire/sessionRecord.ts';
 import { notificationLine } from '../../src/protocol/face.ts';

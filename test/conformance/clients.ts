@@ -45,6 +45,7 @@ export interface ClientReport {
 
 export interface ClientOptions {
   readonly scenarios?: readonly string[] | undefined;
+  readonly faults?: readonly Fault[] | undefined;
   readonly progress?: ((line: string) => void) | undefined;
 }
 
@@ -67,7 +68,8 @@ export async function fireClients(options: ClientOptions): Promise<readonly Clie
     const { verdicts: direct } = await playClient(conformanceClient, scenario, noFault);
     const { boundaries } = await playClient(behind(scenario), scenario, noFault);
     const all = Array.from({ length: boundaries[scenario] ?? 0 }, (_, index) => index + 1);
-    for (const [at, fault] of all.flatMap((each) => clientFaults.map((one) => [each, one] as const))) {
+    const chosen = clientFaults.filter((fault) => options.faults?.includes(fault) ?? true);
+    for (const [at, fault] of all.flatMap((each) => chosen.map((one) => [each, one] as const))) {
       const { verdicts: through, harms } = await playClient(behind(scenario), scenario, { fault, at });
       const harm = harms[scenario];
       const explained = harm?.underWay === undefined ? undefined : 'lost';

@@ -45,6 +45,8 @@ export interface Seen extends Report {
 /** How long the suite's client waits for an answer, in ms. A call that hangs takes 2 s of silence, 5 s of ping, and the same again in the next process; a busy machine takes longer. */
 const patience = 40_000;
 const stopMs = 700;
+/** How long a server elsewhere stands still before those who run it end it, and start it again, in ms: nobody else can. */
+const hungMs = 3000;
 
 /** A folder for one run, with what its server does to itself. */
 interface Place {
@@ -54,7 +56,8 @@ interface Place {
 
 /** Plays a round from its start to its end; nothing of it is left. */
 export function playRound({ way, fault, at, scenario, reads = false, suite }: Round): Promise<Seen> {
-  return inPlace({ fault, at }, async ({ directory, env }) => {
+  const isElsewhere = way.words.some((word) => word.includes('{url}'));
+  return inPlace({ fault, at, isElsewhere }, async ({ directory, env }) => {
     const flags = [...(reads ? ['--reads'] : []), '--fire', directory];
     const front = await startFront(way, { flags, directory, env });
     const over = new AbortController();
@@ -99,7 +102,7 @@ export function abandon(): void {
 }
 
 async function inPlace(
-  harm: { readonly fault: Fault | 'none'; readonly at: number },
+  { isElsewhere = false, ...harm }: Pick<Round, 'fault' | 'at'> & { readonly isElsewhere?: boolean },
   play: (place: Place) => Promise<Report>,
 ): Promise<Seen> {
   const directory = mkdtempSync(join(tmpdir(), 'unwedge-fire-'));
@@ -107,7 +110,11 @@ async function inPlace(
   writeFileSync(join(directory, 'plan.json'), JSON.stringify(harm));
   const { PATH } = process.env;
   const env = { PATH, HOME: directory, TMPDIR: directory, UNWEDGE_DB: join(directory, 'mcp.sqlite') };
-  const resume = setInterval(() => goOn(directory), 50);
+  const seen = new Set<string>();
+  const resume = setInterval(() => {
+    later(directory, 'stopped', seen, (pid) => signal(pid, 'SIGCONT'), stopMs);
+    if (isElsewhere) later(directory, 'hung', seen, (pid) => end(pid, directory), hungMs);
+  }, 50);
   try {
     const report = await play({ directory, env: { ...env, CONFORMANCE_FIRE: directory } }).catch(unjudged);
     return { ...report, ...told(directory), ms: performance.now() - begun };
@@ -130,14 +137,13 @@ function linesOf(directory: string, name: string): readonly string[] {
   }
 }
 
-const resumed = new Set<string>();
-
-function goOn(directory: string): void {
-  for (const pid of linesOf(directory, 'stopped')) {
-    const key = `${directory} ${pid}`;
-    if (resumed.has(key)) continue;
-    resumed.add(key);
-    setTimeout(() => signal(Number(pid), 'SIGCONT'), stopMs);
+/** Does something once with each process that is named in a file of the folder, so long after. */
+function later(directory: string, file: string, seen: Set<string>, work: (pid: number) => void, ms: number): void {
+  for (const pid of linesOf(directory, file)) {
+    const key = `${file} ${pid}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    setTimeout(() => work(Number(pid)), ms);
   }
 }
 

@@ -103,8 +103,10 @@ const reports = await fire({
   forMs: given.seconds === undefined ? undefined : count('seconds', given.seconds) * 1000,
   progress,
 });
-const hasClients = given.clients !== 'no' && own.some(({ name }) => name === 'url') && given.scenarios === undefined;
-const clients = hasClients ? await (given.fire ? fireClients : compareClients)({ progress }) : [];
+const isAsked = given.clients === 'only' || given.scenarios === undefined;
+const hasClients = given.clients !== 'no' && own.some(({ name }) => name === 'url') && isAsked;
+const ofClients = { progress, scenarios: listed('scenarios'), faults: listed('faults', faults) };
+const clients = hasClients ? await (given.fire ? fireClients : compareClients)(ofClients) : [];
 if (given.json !== undefined) writeFileSync(given.json, JSON.stringify({ reports, clients }, null, 1));
 process.stdout.write(`${table(reports)}\n`);
 const isWorse = ({ worse }) => Object.keys(worse).length > 0;
