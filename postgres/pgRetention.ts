@@ -6,8 +6,6 @@ import { queryOf, queryValues } from './pgTables.ts';
 
 /** Rows of a step: a few ms of the server. */
 const most = 500;
-/** A node that has been at it within so long has done it for all, in ms. */
-const freshMs = passEveryMs / 2;
 /** Runs of other machines that were not heard of for so long are gone, whatever else is kept, in ms. */
 const goneMs = 24 * 60 * 60_000;
 
@@ -33,6 +31,8 @@ const elsewhere = [
  * @param connections - its own: no commit waits for a step, and no step for a commit.
  */
 export function prunedDatabase(connections: PgConnections, bounds: Retention | undefined): Prunable {
+  /** A node that has been at it within so long has done it for all. */
+  const freshMs = passEveryMs(bounds?.maxAgeMs ?? Infinity) / 2;
   const name = `retention ${bounds?.maxAgeMs} ${bounds?.maxBytes}`;
   let size = { bytes: 0, perRow: 0 };
   /** With each step it is said that it goes on: others stay away. */
@@ -50,7 +50,7 @@ export function prunedDatabase(connections: PgConnections, bounds: Retention | u
   return {
     stepRows: { first: most, least: most, most },
     endsWithStep: false,
-    takes: () => connections.transaction((transaction) => takeChore(transaction, name)),
+    takes: () => connections.transaction((transaction) => takeChore(transaction, name, freshMs)),
     async bytes(gone) {
       if (gone === 0) size = await connections.transaction(usedBytes);
       return Math.max(0, Math.round(size.bytes - gone * size.perRow));
@@ -142,7 +142,7 @@ async function usedBytes(transaction: Transaction): Promise<{ readonly bytes: nu
 }
 
 /** Takes the work for this node, unless another one has done it lately or is at it. */
-async function takeChore(transaction: Transaction, name: string): Promise<boolean> {
+async function takeChore(transaction: Transaction, name: string, freshMs: number): Promise<boolean> {
   const text = `INSERT INTO uw.chore AS c (name) VALUES ($1)
     ON CONFLICT (name) DO UPDATE SET at = clock_timestamp() WHERE c.at < clock_timestamp() - $2 * interval '1 ms'
     RETURNING 1 AS taken`;

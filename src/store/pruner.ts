@@ -6,8 +6,8 @@ import { declared } from './tables/declared.ts';
 
 /** Time from the opening to the first pass, in ms: a start has other things to do. */
 const firstPassMs = 60_000;
-/** Between two passes, in ms. */
-export const passEveryMs = 60 * 60_000;
+/** Between two passes, in ms: an hour, and less where less is kept, or what is to be gone in minutes would stay for an hour. */
+export const passEveryMs = (maxAgeMs: number): number => Math.min(60 * 60_000, Math.max(firstPassMs, maxAgeMs / 4));
 /** Between two steps, in ms, for others to have their turn. */
 const stepPauseMs = 20;
 /** Younger events are kept whatever the size of the store, in ms. */
@@ -78,7 +78,7 @@ export interface PrunerParts {
   readonly retention: Retention;
 }
 
-/** Deletes what is too old or too much: soon after the start and every hour, in steps so small that nobody waits for them. */
+/** Deletes what is too old or too much: soon after the start and then by {@link passEveryMs}, in steps so small that nobody waits for them. */
 export class Pruner {
   readonly #parts: PrunerParts;
   #timer: Timer | undefined = undefined;
@@ -119,7 +119,7 @@ export class Pruner {
 
   #arm(delayMs: number): void {
     if (this.#isStopped) return;
-    const go = (): void => void this.pass().then(() => this.#arm(passEveryMs));
+    const go = (): void => void this.pass().then(() => this.#arm(passEveryMs(this.#parts.retention.maxAgeMs)));
     this.#timer = this.#parts.clock.setTimeout(go, delayMs, { ref: false });
   }
 

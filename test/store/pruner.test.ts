@@ -70,6 +70,15 @@ describe.skipIf(!hasSqlite)('records', () => {
     expect([storedCalls(path), facts.of('store.pruned').length]).toEqual([['call-0'], 1]);
   });
 
+  it('[O-7] are looked through by a quarter of their age where that is less than an hour, but once a minute at most', async () => {
+    const minute = 60_000;
+    const { path, clock } = await startWith([0], { retention: { maxAgeMs: 4 * minute } });
+    await clock.advance(4 * minute);
+    expect(storedCalls(path)).toHaveLength(1);
+    await clock.advance(minute + 1_000);
+    expect(storedCalls(path)).toHaveLength(0);
+  });
+
   it('[O-7] go in steps of at most 500, with pauses for others', async () => {
     const { path, clock } = await startWith(Array.from({ length: 2_000 }, () => 2 * day));
     const database = openDatabase(path);
