@@ -21,10 +21,20 @@ const steps = {
     words: ['fuzz', '--', '--inputs', '1000000'],
     about: '1,000,000 inputs for each reader of input from outside',
   },
-  ...chaos({ gateway: 400, mcp: 400, bank: 200, late: 200, inbox: 200, cluster: 300, claude: 1000 }),
+  ...chaos({
+    gateway: 400,
+    mcp: 400,
+    bank: 200,
+    late: 200,
+    inbox: 200,
+    cluster: 300,
+    claude: 1000,
+    programs: 300,
+    limits: 200,
+  }),
   soak: {
-    words: ['test:slow', '--', 'test/chaos/soak'],
-    about: 'heap, descriptors, timers and files under steady work',
+    words: ['soak', '--', '--minutes', '60', '--seed', '1'],
+    about: 'an hour with everything on: heap, descriptors, timers and files stay flat',
   },
   conformance: {
     words: ['conformance', '--', '--fire', '--peers'],

@@ -8,6 +8,7 @@ import { OwnFigures, nameIn, ownMetrics, systemClock } from '../../src/runtime/f
 import { startHttpServer } from '../../web/server/httpServer.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
+import { endedCode } from '../run/exitCode.ts';
 import { startTelemetry } from '../otel.ts';
 import { prepareProxy } from '../proxyRuntime.ts';
 import { toJson } from '../sanitize.ts';
@@ -58,7 +59,7 @@ export async function run(args: ApiArgs, io: Io): Promise<number> {
   await registry.stop({ drainMs });
   await closed;
   await telemetry.end();
-  return 0;
+  return endedCode(io.signal) ?? 0;
 }
 
 /** Listens, and passes requests and answers on as they are. */
@@ -76,7 +77,7 @@ async function passAll(args: ApiArgs, { name, upstream }: ApiProxyOptions, io: I
   io.stderr.write('unwedge: UNWEDGE is off: requests and answers pass as they are\n');
   await untilAborted(io.signal);
   await server.close(lastMs);
-  return 0;
+  return endedCode(io.signal) ?? 0;
 }
 
 function planApi(args: ApiArgs, { env }: Io): ApiProxyOptions {

@@ -7,6 +7,7 @@ import type { ArgsOf } from '../command.ts';
 import { readDatabase } from '../database.ts';
 import { CommandError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
+import { endedCode } from '../run/exitCode.ts';
 import { sanitize, toJson } from '../sanitize.ts';
 import type { form } from './command.ts';
 import { tokenIn } from '../tokenFile.ts';
@@ -38,7 +39,7 @@ export async function run(args: DashboardArgs, io: Io): Promise<number> {
   say(server, database, args, io);
   await untilAborted(io.signal);
   await server.close();
-  return 0;
+  return endedCode(io.signal) ?? 0;
 }
 
 function say({ url }: DashboardServer, database: string, { json }: DashboardArgs, io: Io): void {

@@ -87,10 +87,16 @@ function endedByLimit({ kind, reason }: Failure): boolean {
   );
 }
 
+/** Tells whether a process ends because nobody reads what it prints. */
+export function isBrokenPipe({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
+}
+
 /** The exit code of a process that was told to end, whatever its run or turn made of it. */
-export function endedCode({ reason }: AbortSignal): number | undefined {
+export function endedCode(signal: AbortSignal): number | undefined {
+  const { reason } = signal;
   if (!(reason instanceof Error)) return undefined;
-  if ('code' in reason && reason.code === 'EPIPE') return exitCodes.brokenPipe;
+  if (isBrokenPipe(signal)) return exitCodes.brokenPipe;
   return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;
 }
 

@@ -19,7 +19,7 @@ import type { Logger } from '../../src/policy/text/face.ts';
 import { databasePath } from '../databasePath.ts';
 import type { Environment } from '../../src/store/face.ts';
 import type { Telemetry } from '../otel.ts';
-import { asRun } from './exitCode.ts';
+import { asRun, isBrokenPipe } from './exitCode.ts';
 import type { Sink } from './output.ts';
 import type { RunPlan } from './request.ts';
 import { circuitTrace, HeldLog, RunStore } from './runStore.ts';
@@ -214,9 +214,4 @@ const lifecycle: ReadonlySet<string> = new Set(['child.started', 'child.stopped'
 function tellsOfTrouble(fact: Told<Fact>): boolean {
   if (fact.type === 'process.exited') return fact.reason !== 'exit' || fact.exitCode !== 0;
   return !lifecycle.has(fact.type);
-}
-
-/** A reader that has seen enough (`| head`) is no failure to look into. */
-function isBrokenPipe({ reason }: AbortSignal): boolean {
-  return reason instanceof Error && 'code' in reason && reason.code === 'EPIPE';
 }

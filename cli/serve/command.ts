@@ -38,7 +38,7 @@ export const form = defineForm({
     'to call), GET /v1/sessions/ID/events streams what happens. A message that was accepted survives a kill: its session goes on at the next',
     'start. All routes are in docs/serve.md. /healthz says that it lives, /readyz that it makes progress; the dashboard is at /.',
     'SIGTERM and Ctrl-C let what is under way end for --drain; what waits is kept.',
-    'Exit codes: 0 ended in order, 1 it could not start, 2 wrong usage.',
+    'Exit codes: 0 ended in order, 1 it could not start, 2 wrong usage, 141 nobody reads its stdout.',
   ].join('\n'),
   options: serveOptions,
 });

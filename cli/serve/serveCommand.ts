@@ -7,6 +7,7 @@ import { readDatabase } from '../database.ts';
 import { databasePlace } from '../databasePath.ts';
 import { CommandError, UsageError } from '../errors.ts';
 import { type Io, untilAborted } from '../io.ts';
+import { exitCodes, isBrokenPipe } from '../run/exitCode.ts';
 import { type ListenToken, listenToken } from '../tokenFile.ts';
 import { wholeConfig } from '../namedConfig.ts';
 import { createOwnLogger } from '../ownLogger.ts';
@@ -47,7 +48,7 @@ export async function run(args: ServeArgs, io: Io): Promise<number> {
   const drainMs = args.drain ?? usualDrainMs;
   logger.info(`Stopping: what is under way has ${formatDuration(drainMs)} to end`);
   await serving.stop(drainMs);
-  return 0;
+  return isBrokenPipe(io.signal) ? exitCodes.brokenPipe : 0;
 }
 
 /** Explains a missing store; it is named in a file or on the command line: advice for code does not help here. */

@@ -75,6 +75,22 @@ const scenarios = {
       `${accepted} messages accepted, ${processed} processed, ${calls} calls, ${claims} claims; ` +
       `${takeovers.count} sessions were taken over, p50 ${takeovers.p50} ms, p99 ${takeovers.p99} ms, max ${takeovers.max} ms`,
   },
+  programs: {
+    about:
+      'run, hook, agent, mcp (also --servers, --url, --listen), api, serve and acp are killed, stopped, told to end, and lose their pipes, and so do the servers behind them; each request must get one answer, the exit code be as documented, nothing be left',
+    harm: async (options) => (await import('./killPrograms.mjs')).killPrograms(options),
+    said: ({ rounds, requests, answered, excused, slowestEndMs, late }) =>
+      `programs harmed ${rounds} times: ${requests} requests, ${answered} answered and ${excused} of programs that had been ended; ` +
+      `the last process was gone ${slowestEndMs} ms after its program at most, ${late} times after more than 2 s`,
+  },
+  limits: {
+    about:
+      'the same programs with a full disk, one that fills and has room again, few descriptors, few processes, or a server that runs out of memory, each then once more with nothing short; each request must get one answer, an early end say what was short',
+    harm: async (options) => (await import('./limitPrograms.mjs')).limitPrograms(options),
+    said: ({ rounds, requests, answered, excused, missing }) =>
+      `programs started ${rounds} times, every second time short of something: ${requests} requests, ${answered} answered and ${excused} of programs that could not go on` +
+      (missing.length === 0 ? '' : `; missing here: ${missing.join(', ')}`),
+  },
   claude: {
     about:
       'calls of a claude of which 5 % of the runs fail, with prompts of 1 B to 1 MB; 99 % must succeed (default 1000)',

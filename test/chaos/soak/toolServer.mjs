@@ -1,5 +1,5 @@
 // An MCP server by stdio, small enough to be started again and again: `node toolServer.mjs`. Its tools: `echo` answers its `text`, `slow` after `ms`, `die` ends the
-// process, `large` gives 20 kB. It writes no record, and keeps nothing of a call that has ended.
+// process, `large` gives 20 kB, `eat` takes memory until none is left. It writes no record, and keeps nothing of a call that has ended.
 import { createInterface } from 'node:readline';
 
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
@@ -11,6 +11,9 @@ const tools = {
   large: (id) => say({ id, result: text('x'.repeat(20_000)) }),
   slow: (id, input) => void setTimeout(() => say({ id, result: text(String(input.text)) }), input.ms),
   die: () => process.exit(3),
+  eat() {
+    for (const eaten = []; ; ) eaten.push(Array.from({ length: 10_000 }, (_, n) => n));
+  },
 };
 const methods = {
   initialize: (id, { protocolVersion }) =>
