@@ -5,7 +5,7 @@ import { isAddress } from '../../src/policy/options/face.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
 import type { Environment } from '../../src/store/face.ts';
 import { CommandError } from '../errors.ts';
-import { quoted } from '../sanitize.ts';
+import { quoted, sanitize } from '../sanitize.ts';
 
 /** A server as a file of clients has it. */
 export type FileServer = Pick<McpProxyOptions, 'name' | 'command' | 'args' | 'env' | 'cwd' | 'remote' | 'handshakeMs'>;
@@ -226,7 +226,7 @@ export function misspeltKeys(servers: unknown): readonly string[] {
       if (serverKeys.includes(key) || foreign.has(key)) return [];
       const word = Object.hasOwn(otherWords, key) ? otherWords[key] : nearest(key, serverKeys);
       if (word === undefined || !lacking.includes(word)) return [];
-      return [`\`mcpServers.${name}.${key}\` is read by nobody; did you mean ${word}?`];
+      return [`\`${sanitize(`mcpServers.${name}.${key}`)}\` is read by nobody; did you mean ${word}?`];
     });
   });
 }

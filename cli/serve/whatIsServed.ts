@@ -4,7 +4,7 @@ import type { Served } from '../../web/serve/serveTypes.ts';
 import { CommandError } from '../errors.ts';
 import { configFile } from '../namedConfig.ts';
 import { fieldsIn, type FileServer, misspeltKeys, readServersFile, serverKeys, serversIn } from '../mcp/serversFile.ts';
-import { quoted } from '../sanitize.ts';
+import { quoted, sanitize } from '../sanitize.ts';
 import type { ServeArgs } from './command.ts';
 
 /** Keys that may stand in a JSON file beside a configuration: `unwedge mcp` reads the servers, `unwedge serve` all of it. */
@@ -60,8 +60,8 @@ function unread(servers: unknown, isOurs: boolean): readonly string[] {
   const misspelt = misspeltKeys(servers);
   const others = Object.entries(fieldsIn(servers) ?? {}).flatMap(([name, server]) =>
     Object.keys(fieldsIn(server) ?? {}).flatMap((key) => {
-      const what = `\`mcpServers.${name}.${key}\` is read by nobody`;
-      if (policyKeys.includes(key)) return [`${what}: it belongs under \`policies.integrations.${name}\``];
+      const what = `\`${sanitize(`mcpServers.${name}.${key}`)}\` is read by nobody`;
+      if (policyKeys.includes(key)) return [`${what}: it belongs under \`policies.integrations.${sanitize(name)}\``];
       const isTold = serverKeys.includes(key) || misspelt.some((each) => each.startsWith(`${what};`));
       return isOurs && !isTold ? [what] : [];
     }),

@@ -1,6 +1,7 @@
 import type { TextTest } from '../policy/failures/classify.ts';
 import { checkText, show } from '../policy/options/options.ts';
 import { type ExpressionText, expressionIn } from '../policy/text/patternText.ts';
+import { sanitize } from '../policy/text/sanitize.ts';
 import { messageOf } from '../policy/failures/thrown.ts';
 
 /** Flags of JavaScript that mean something for a test; the others of these two change nothing here. */
@@ -87,7 +88,7 @@ async function compile(option: string, text: string, { source, flags }: Expressi
     );
     return { test: (each: string) => compiled.test(each) };
   } catch (error) {
-    // It quotes the expression, all of it.
-    throw refused(messageOf(error).slice(0, 200));
+    // It quotes the expression as it is, all of it.
+    throw refused(sanitize(messageOf(error)).slice(0, 200));
   }
 }

@@ -85,6 +85,13 @@ describe('a pattern of a configuration', () => {
     expect(error.message).toContain(why);
   });
 
+  it('[Q-4] is refused in words without a control character, though the compiler quotes it', async () => {
+    const { message } = await refusal('/m(\u0001\u202e/');
+    expect(message).toContain('missing closing )');
+    // eslint-disable-next-line no-control-regex
+    expect(message).not.toMatch(/[\u0000-\u001f\u202e]/);
+  });
+
   it.each([5, null, /a/])('[G-10] is refused when it is no text: %s', async (value) => {
     expect(await refusal(value)).toBeInstanceOf(TypeError);
   });

@@ -113,9 +113,9 @@ export const plants = [
   {
     name: 'message-lost',
     what: 'a message whose turn was cut by a kill is not delivered again',
-    file: 'src/store/sqlite/sqliteSessions.js',
-    from: "WHERE state IN ('waiting', 'taken') AND session IN",
-    to: "WHERE state IN ('waiting') AND session IN",
+    file: 'src/store/tables/claims.js',
+    from: "m.state IN ('waiting', 'taken') ORDER BY",
+    to: "m.state IN ('waiting') ORDER BY",
     world: '--part session',
   },
   {

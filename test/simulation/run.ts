@@ -1,18 +1,24 @@
 import { parseArgs } from 'node:util';
-import { runAll, runSeed, Tally } from './runSeeds.ts';
+import { runAll } from './runAll.ts';
+import { runSeed, Tally } from './runSeeds.ts';
 import { type SimulatedKind, worlds } from './worlds.ts';
 
 const list = worlds.map(({ option, about }) => `  ${(option || '(none)').padEnd(16)} ${about}`).join('\n');
+const shares = worlds
+  .filter(({ perMillion }) => perMillion > 0)
+  .map(({ option, perMillion }) => `${perMillion} seeds of ${option}`)
+  .join(', ');
 const usage = `Usage: npm run simulate -- [WORLD] [--seeds N] [--seed S] [--only N,N,…] [--verbose]
-       npm run simulate -- --all [--calls N] [--seconds N] [--seed S]
+       npm run simulate -- --all [--calls N] [--seconds N] [--seed S] [--jobs N]
 
 Runs what is named on simulated time with seeded faults, and checks the runtime's promises after every step. Each seed ends with all
 faults stopped: within a bound everything converges. A seed that fails is played again with ever fewer of its faults, and the fewest are told.
 
 ${list}
-  --all            all of them in turn
+  --all            all of them: for a million calls ${shares}; the rest are calls of (none)
   --calls N        with --all: until so many calls were made (default 1000000)
   --seconds N      with --all: no longer than that (default: no limit)
+  --jobs N         with --all: in so many processes; the sums are the same (default 1)
   --seeds N        how many seeds, from 1 on (default 500)
   --seed S         this seed alone; with --seeds or --all, the first of them
   --only N,N,…     of the planned faults and requests those alone, by their numbers; \`none\`
@@ -40,7 +46,7 @@ async function run(words: string[]): Promise<number> {
     return 0;
   }
   let tally = new Tally();
-  if (options.all) tally = await runAll(worlds, options, say);
+  if (options.all) tally = await runAll(options, say);
   else {
     await kind.load?.();
     const heard = options.verbose ? (line: string): void => say(`${line}\n`) : undefined;
@@ -58,7 +64,7 @@ function parse(args: string[]) {
   const { values } = parseArgs({
     args,
     options: {
-      ...{ seeds: word, seed: word, only: word, part: word, calls: word, seconds: word },
+      ...{ seeds: word, seed: word, only: word, part: word, calls: word, seconds: word, jobs: word },
       ...{
         payments: flag,
         store: flag,
@@ -72,7 +78,7 @@ function parse(args: string[]) {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const { seed, seeds, only, calls, seconds, part, all, verbose, help } = values;
+  const { seed, seeds, only, calls, seconds, jobs, part, all, verbose, help } = values;
   const names = ['payments', 'store', 'sessions', 'shared', 'whole'] as const;
   const options = [
     ...names.filter((name) => values[name]).map((name) => `--${name}`),
@@ -87,6 +93,7 @@ function parse(args: string[]) {
     count: seeds === undefined ? (seed === undefined ? 500 : 1) : integer('--seeds', seeds, 1),
     calls: integer('--calls', calls ?? '1000000', 1),
     seconds: seconds === undefined ? Number.POSITIVE_INFINITY : integer('--seconds', seconds, 1),
+    jobs: integer('--jobs', jobs ?? '1', 1),
     only: only?.split(',').flatMap((text) => (text === 'none' ? [] : [integer('--only', text, 0)])),
   };
 }

@@ -1,7 +1,7 @@
 import type { Result } from './play.ts';
 import { report } from './report.ts';
 import { shrink } from './shrink.ts';
-import type { SeedOptions, SimulatedKind } from './worlds.ts';
+import { type SeedOptions, type SimulatedKind, worlds } from './worlds.ts';
 
 /** Sums of what was played. */
 export class Tally {
@@ -11,8 +11,8 @@ export class Tally {
   readonly failed: string[] = [];
   readonly #startedAt = performance.now();
 
-  add({ calls, simulatedMs }: Result): void {
-    this.seeds++;
+  add({ seeds = 1, calls, simulatedMs }: Pick<Result, 'calls' | 'simulatedMs'> & { readonly seeds?: number }): void {
+    this.seeds += seeds;
     this.calls += calls;
     this.simulatedMs += simulatedMs;
   }
@@ -47,25 +47,29 @@ export async function runSeed(
   say(`${report(fewest ?? { ...result, only: options.only }, words)}\n\n`);
 }
 
-/** Plays the worlds in turn, each its share of seeds, until so many calls were made, or the time is over. */
-export async function runAll(
-  kinds: readonly SimulatedKind[],
-  { first, calls, seconds }: { readonly first: number; readonly calls: number; readonly seconds: number },
-  say: (text: string) => void,
-): Promise<Tally> {
+/** Seeds of one world, one after the other. */
+export interface SeedRange {
+  /** Of the world. */
+  readonly option: string;
+  readonly first: number;
+  readonly count: number;
+}
+
+/** What became of them: sums, and what is told of those that broke a promise. */
+export interface PlayedRange extends Pick<Tally, 'seeds' | 'calls' | 'simulatedMs' | 'failed'> {
+  readonly said: string;
+}
+
+const loaded = new Set<string>();
+
+export async function playRange({ option, first, count }: SeedRange): Promise<PlayedRange> {
+  const kind = worlds.find((each) => each.option === option);
+  if (kind === undefined) throw new RangeError(`Expected the option of a world, got ${option}`);
+  if (!loaded.has(option)) await kind.load?.();
+  loaded.add(option);
   const tally = new Tally();
-  const startedAt = performance.now();
-  const next = new Map(kinds.map((kind) => [kind, first]));
-  const isOver = (): boolean => tally.calls >= calls || performance.now() - startedAt > seconds * 1000;
-  for (const kind of kinds) if (kind.share > 0) await kind.load?.();
-  while (!isOver()) {
-    for (const kind of kinds) {
-      for (let left = kind.share; left > 0 && !isOver(); left--) {
-        const seed = next.get(kind) ?? first;
-        next.set(kind, seed + 1);
-        await runSeed(kind, { seed }, tally, say);
-      }
-    }
-  }
-  return tally;
+  let said = '';
+  for (let seed = first; seed < first + count; seed++) await runSeed(kind, { seed }, tally, (text) => (said += text));
+  const { seeds, calls, simulatedMs, failed } = tally;
+  return { seeds, calls, simulatedMs, failed, said };
 }

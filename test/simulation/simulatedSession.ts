@@ -52,6 +52,8 @@ export class SimulatedSession {
   readonly #world: World;
   readonly #mailboxLimit: number;
   readonly #ids = new Set<string>();
+  /** Length of the trace when its history was last looked at. */
+  #historySeenAt = -1;
   #lastName = 0;
 
   constructor(world: World, id: string) {
@@ -233,7 +235,10 @@ export class SimulatedSession {
   }
 
   #checkHistory(): void {
-    const { judge } = this.#world;
+    const { judge, trace } = this.#world;
+    // Nothing has happened since it was looked at.
+    if (trace.length === this.#historySeenAt) return;
+    this.#historySeenAt = trace.length;
     const results = new Map<string, ToolResult>();
     const calls = new Map<string, ToolRow>();
     for (const entry of this.session.history) {

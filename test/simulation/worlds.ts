@@ -21,8 +21,10 @@ export interface SimulatedKind {
   /** Words of the command line that play it alone; empty for the one that is played without any. */
   readonly option: string;
   readonly about: string;
-  /** How many of its seeds are played for each of the slowest world. */
-  readonly share: number;
+  /** Its seeds for a million calls of `--all`; of no meaning for the first world, which makes the calls that are left. */
+  readonly perMillion: number;
+  /** Seeds that one process plays at a time. */
+  readonly chunk: number;
   /** Loads what would be loaded late, in real time. */
   readonly load?: () => Promise<void>;
   readonly play: (options: SeedOptions) => Promise<Result>;
@@ -45,35 +47,40 @@ const nodes =
 
 /** All worlds, the one without an option first. */
 export const worlds: readonly SimulatedKind[] = [
-  { option: '', about: 'integrations and sessions over functions', share: 60, play: simulate },
+  { option: '', about: 'integrations and sessions over functions', perMillion: 0, chunk: 50, play: simulate },
   {
     option: '--payments',
     about: 'calls whose answers are lost, their reconcile rules, and a gateway that is killed',
-    share: 10,
+    perMillion: 200,
+    chunk: 20,
     play: simulatePayments,
   },
   {
     option: '--store',
     about: 'stores of several nodes on one PostgreSQL, whose statements fail and whose connections tear',
-    share: 1,
+    perMillion: 16,
+    chunk: 2,
     play: nodes(simulateStore),
   },
   {
     option: '--sessions',
     about: 'sessions of several gateways on one such database, to which messages are sent everywhere',
-    share: 1,
+    perMillion: 16,
+    chunk: 2,
     play: nodes(simulateSessions),
   },
   {
     option: '--shared',
     about: 'breakers, rate limits, alerts and events of several nodes on one such database',
-    share: 1,
+    perMillion: 16,
+    chunk: 2,
     play: nodes(simulateShared),
   },
   {
     option: '--whole',
     about: 'three parts of a whole gateway on one disk and one machine: MCP servers, commands, proxies, agents …',
-    share: 12,
+    perMillion: 200,
+    chunk: 4,
     load: loadParts(Object.keys(partMakers)),
     play: (options) => simulateWhole(options),
   },
@@ -81,7 +88,8 @@ export const worlds: readonly SimulatedKind[] = [
     (part): SimulatedKind => ({
       option: `--part ${part}`,
       about: `of those parts ${part} alone`,
-      share: 0,
+      perMillion: 0,
+      chunk: 4,
       load: loadParts([part]),
       play: (options) => simulateWhole(options, part),
     }),

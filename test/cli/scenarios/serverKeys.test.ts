@@ -34,6 +34,12 @@ describe('keys of a server that nobody reads', () => {
     expect(hints({ args: [], arg: [] })).toEqual([]);
   });
 
+  it('[Q-4] are told in plain words, whatever they hold', () => {
+    expect(misspeltKeys({ 'a\u009b31m': { 'comm\u0001and': 'x' } })).toEqual([
+      '`mcpServers.a31m.command` is read by nobody; did you mean command?',
+    ]);
+  });
+
   it('[R-17] are looked for in servers alone', () => {
     expect([misspeltKeys(undefined), misspeltKeys([1]), hints(7)]).toEqual([[], [], []]);
   });

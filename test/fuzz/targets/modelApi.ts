@@ -109,6 +109,12 @@ function expectingCut(run: () => void): string {
   }
 }
 
+/** Signs of a stream that have to be the same however it is cut. */
+const signs = [
+  ...(['content', 'said', 'isComplete', 'hasFailed', 'isFinished', 'hasCall'] as const),
+  ...(['bareCalls', 'mayBreak', 'errorData', 'errorName'] as const),
+];
+
 /** The stream of a model as the proxy of its API watches it: what it makes of it is the same however it is cut. */
 export function modelStream(): Target {
   const dialects = ['messages', 'responses', 'chat', 'gemini'] as const;
@@ -125,19 +131,7 @@ export function modelStream(): Target {
             scanner.push(chunk);
             reader.push(chunk);
           }
-          const {
-            content,
-            said,
-            isComplete,
-            hasFailed,
-            isFinished,
-            hasCall,
-            bareCalls,
-            mayEnd,
-            mayBreak,
-            errorData,
-            errorName,
-          } = scanner;
+          const { isComplete, mayEnd, errorData } = scanner;
           must(!isComplete || mayEnd, 'a stream that is complete may not end');
           const failed = () => failureOfEvent(errorData, 'x', 1_700_000_000_000, 60_000);
           failed();
@@ -145,20 +139,7 @@ export function modelStream(): Target {
             closingWords(scanner, { client: client as never, dialect, isBroken: true, failed }),
           );
           for (const text of words) must(text === '' || text.endsWith('\n\n'), 'the last words are no event');
-          return JSON.stringify([
-            content,
-            said,
-            isComplete,
-            hasFailed,
-            isFinished,
-            hasCall,
-            bareCalls,
-            mayBreak,
-            errorData,
-            errorName,
-            reader.figures,
-            words,
-          ]);
+          return JSON.stringify([...signs.map((sign) => scanner[sign]), reader.figures, words]);
         };
         same(look(pieces(input, random)), look([input]), `what is seen of ${dialect} depends on where it is cut`);
       }

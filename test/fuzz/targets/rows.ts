@@ -9,7 +9,7 @@ import { runCommandLine } from '../../../cli/run.ts';
 import { must, mustBePlain, type Target } from '../target.ts';
 
 /** A database with some of everything. */
-async function filled(path: string): Promise<void> {
+export async function filled(path: string): Promise<void> {
   const gateway = createGateway({ store: path, logger: false, childGuard: false, inbox: true, control: false });
   const fails = gateway.integration(
     'kb',

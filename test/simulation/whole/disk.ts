@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Driver, DriverLoader } from '../../../src/store/sqlite/database.ts';
@@ -16,7 +16,9 @@ interface Raw extends RawDatabase {
 }
 type Sqlite = new (file: string | Buffer) => Raw;
 
-const directory = mkdtempSync(join(tmpdir(), 'unwedge-whole-'));
+// Marks beside the database are files: in memory, where the machine has such a place.
+const place = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+const directory = mkdtempSync(join(place, 'unwedge-whole-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const Connection = createRequire(import.meta.url)('better-sqlite3') as Sqlite;
 let disks = 0;
