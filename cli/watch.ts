@@ -3,7 +3,7 @@ import { fitText, textWidth } from '../src/policy/text/face.ts';
 import { durationWord } from './parse.ts';
 import { CommandError, UsageError } from './errors.ts';
 import { type Io, pause } from './io.ts';
-import { sanitize, toJsonLine } from './sanitize.ts';
+import { quoted, sanitize, toJsonLine } from './sanitize.ts';
 import { createStyle, localTime } from './text.ts';
 import { told } from './ownCommand.ts';
 
@@ -52,8 +52,7 @@ export async function watch(
 function intervalOf(text: string | undefined): number {
   if (text === undefined) return usualMs;
   const ms = durationWord('INTERVAL', text);
-  if (ms < leastMs)
-    throw new UsageError(`Expected \`INTERVAL\` to be at least ${leastMs}ms, got ${JSON.stringify(text)}`);
+  if (ms < leastMs) throw new UsageError(`Expected \`INTERVAL\` to be at least ${leastMs}ms, got ${quoted(text)}`);
   return ms;
 }
 

@@ -1,4 +1,4 @@
-import { parsed, shownUrl, urlForm } from '../src/policy/text/face.ts';
+import { parsed, show, shownUrl, urlForm } from '../src/policy/text/face.ts';
 
 /** Way to a database, and what of it is ours. */
 export interface PgTarget {
@@ -34,11 +34,11 @@ export function readTarget(url: string): PgTarget {
   const { searchParams } = read;
   const schema = searchParams.get('schema') ?? 'unwedge';
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new RangeError(`Expected \`schema\` of the \`store\` to be a lower-case name, got ${JSON.stringify(schema)}`);
+    throw new RangeError(`Expected \`schema\` of the \`store\` to be a lower-case name, got ${show(schema)}`);
   }
   const prepare = searchParams.get('prepare') ?? 'true';
   if (prepare !== 'true' && prepare !== 'false') {
-    throw new RangeError(`Expected \`prepare\` of the \`store\` to be true or false, got ${JSON.stringify(prepare)}`);
+    throw new RangeError(`Expected \`prepare\` of the \`store\` to be true or false, got ${show(prepare)}`);
   }
   const leaseMs = Number(searchParams.get('leaseMs') ?? defaultLeaseMs);
   if (!Number.isInteger(leaseMs) || leaseMs < 300 || leaseMs > 600_000) {
@@ -65,9 +65,7 @@ function directOf(url: URL, direct: string | null): string | undefined {
   server.hostname = host;
   server.port = port;
   if (host === '' || server.port !== port) {
-    throw new RangeError(
-      `Expected \`direct\` of the \`store\` to be HOST:PORT or false, got ${JSON.stringify(direct)}`,
-    );
+    throw new RangeError(`Expected \`direct\` of the \`store\` to be HOST:PORT or false, got ${show(direct)}`);
   }
   return server.href;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { McpProxyOptions } from '../../proxy/mcp/settings.ts';
-import { isProgram, msIn, nearest, programForm } from '../../src/policy/text/face.ts';
+import { isProgram, msIn, nearest, plainJson, programForm, show } from '../../src/policy/text/face.ts';
 import { isAddress } from '../../src/policy/options/face.ts';
 import { messageOf } from '../../src/policy/failures/face.ts';
 import type { Environment } from '../../src/store/face.ts';
@@ -162,8 +162,7 @@ function serverOf(
   if (variables === undefined || !Object.values(variables).every(isText))
     return 'expected `env` to be an object of texts';
   if (cwd !== undefined && !isText(cwd)) return 'expected `cwd` to be a text';
-  if (!isProgram(command))
-    return `expected \`command\` to be ${programForm.expected}, got ${JSON.stringify(command.slice(0, 60))}`;
+  if (!isProgram(command)) return `expected \`command\` to be ${programForm.expected}, got ${show(command)}`;
   const server = {
     name,
     command: filled('command', command),
@@ -179,7 +178,7 @@ function serverOf(
 function startLimitIn(value: unknown): number | string {
   const ms = isText(value) ? msIn(value) : value;
   if (typeof ms === 'number' && ms > 0 && Number.isFinite(ms)) return ms;
-  return `expected \`handshakeMs\` to be ms above 0, or a text as "90s", got ${JSON.stringify(value).slice(0, 60)}`;
+  return `expected \`handshakeMs\` to be ms above 0, or a text as "90s", got ${plainJson(JSON.stringify(value)).slice(0, 60)}`;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';

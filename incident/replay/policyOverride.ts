@@ -1,4 +1,5 @@
 import { type IntegrationPolicy, type PolicyInput, resolvePolicy } from '../../src/policy/face.ts';
+import { show } from '../../src/policy/text/face.ts';
 import type { IntegrationPlan, PlannedCall } from './plan.ts';
 
 /**
@@ -35,7 +36,7 @@ function inputOf(overrides: readonly string[], { retry }: IntegrationPolicy): Po
     const path = override.slice(0, at).split('.');
     const name = path.pop();
     if (at <= 0 || name === undefined || name === '') {
-      throw new TypeError(`Expected a policy such as retry.maxAttempts=5, got ${JSON.stringify(override)}`);
+      throw new TypeError(`Expected a policy such as retry.maxAttempts=5, got ${show(override)}`);
     }
     let place = input;
     for (const [depth, part] of path.entries()) {

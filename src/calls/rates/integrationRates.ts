@@ -1,4 +1,5 @@
 import { type Logger, say } from '../../policy/text/logger.ts';
+import { show } from '../../policy/text/showValue.ts';
 import type { Costs, RateCapacity } from '../../policy/rateLimit.ts';
 import { capacitiesOf, type RateInput, rateKeys, type RatePolicy } from '../../policy/ratePolicy.ts';
 import type { DeadlineQueue } from '../deadlineQueue.ts';
@@ -188,7 +189,7 @@ export function ratePartsOf<I>(
 ): { readonly policy: PolicyInput | undefined; readonly functions: RateFunctions<I> } {
   const { cost, keyOf, ...limits } = options ?? {};
   if (limits.key !== undefined && keyOf !== undefined) {
-    throw new RangeError(`Expected either \`rate.key\` (${JSON.stringify(limits.key)}) or \`rate.keyOf\`, got both`);
+    throw new RangeError(`Expected either \`rate.key\` (${show(limits.key)}) or \`rate.keyOf\`, got both`);
   }
   const given = options === undefined ? undefined : limits;
   if (given === undefined && usual === undefined) return { policy, functions: {} };

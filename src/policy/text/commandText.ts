@@ -1,3 +1,6 @@
+import { sanitize } from './sanitize.ts';
+import { show } from './showValue.ts';
+
 /**
  * Tells whether a text is a program alone. With a space in it, it is most often a command line, which no shell takes apart here; a path may have one, as far
  * as what follows the space does not begin like an argument.
@@ -18,7 +21,7 @@ export const programForm = {
 /** Tells what is wrong with a program of a command line, undefined when nothing is. @param where - it stands. */
 export function programFlaw(command: string, where: string): string | undefined {
   if (isProgram(command)) return undefined;
-  const words = command.trim().split(/\s+/).join(' ');
+  const words = sanitize(command);
   const shown = words.length > 60 ? `${words.slice(0, 57)}...` : words;
-  return `Expected ${where} to be a program alone, got ${JSON.stringify(shown)}: write its arguments as words of their own, without quotes around all of them: ${shown}`;
+  return `Expected ${where} to be a program alone, got ${show(shown)}: write its arguments as words of their own, without quotes around all of them: ${shown}`;
 }

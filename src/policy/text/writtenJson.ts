@@ -1,5 +1,6 @@
 import { AttemptError } from '../failures/failure.ts';
 import { messageOf } from '../failures/thrown.ts';
+import { plainJson } from './sanitize.ts';
 
 /** Steps of a path that are told: what is nested too deeply has no end that helps. */
 const mostSteps = 12;
@@ -36,6 +37,6 @@ function pathIn(value: unknown, outer: readonly unknown[] = []): string {
 
 const membersOf = (value: object) =>
   Object.keys(value).map((key) => {
-    const word = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+    const word = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${plainJson(JSON.stringify(key))}]`;
     return [Array.isArray(value) ? `[${key}]` : word, () => (value as Record<string, unknown>)[key]] as const;
   });

@@ -32,4 +32,11 @@ describe('a command', () => {
       'without quotes around all of them: node server.mjs',
     );
   });
+
+  it('[Q-4] that is a line is refused in words that no terminal obeys', () => {
+    const flaw = programFlaw('no\u0001de \u001b[2J\u009b31m x.mjs \u202e', 'the command');
+    expect(flaw).toContain('got "node x.mjs": ');
+    // eslint-disable-next-line no-control-regex
+    expect(flaw).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
+  });
 });
