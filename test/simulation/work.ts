@@ -137,6 +137,8 @@ export class Work {
         this.#call(ending, resolve, reject);
         if (this.plan.again !== undefined) this.#call(this.plan.again, resolve, reject);
       };
+      // It was told to end before it had begun to wait.
+      if (this.#ending !== undefined) this.#deliver(this.#ending);
     });
     const heard = (): void => {
       if (this.#ending !== undefined) this.#heard(this.#ending);
