@@ -193,7 +193,7 @@ export class EventScanner {
     if (first === letterE) {
       const line = bytes.toString('latin1', start, Math.min(end, start + lineHead));
       if (line.startsWith('event:')) this.#name = line.slice(line[6] === ' ' ? 7 : 6);
-    } else if (first === letterD && bytes[start + 4] === 0x3a) {
+    } else if (first === letterD && end > start + 4 && bytes[start + 4] === 0x3a) {
       this.#hasData = true;
       const data = bytes.toString('utf8', start + 5, Math.min(end, start + mostRead));
       const whole = end <= start + mostRead ? data : bytes.toString('utf8', start + 5, end);

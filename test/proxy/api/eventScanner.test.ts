@@ -112,4 +112,12 @@ describe('the scanner of events', () => {
     scanner.push(Buffer.from('\n\n'));
     expect(scanner.content).toBe(1);
   });
+
+  it('[Q-4] takes no line for data that is shorter than the name of it', () => {
+    // Behind the short line the colon of the next one stands, or that of the line that was there before it.
+    const text = 'd\nid: 7\n\ndata-x: 1\nd\n\n';
+    const expected = scanned('chat', [text]);
+    expect(expected.content).toBe(0);
+    expect(scanned('chat', [...text])).toEqual(expected);
+  });
 });
