@@ -118,6 +118,6 @@ describe('the scanner of events', () => {
     const text = 'd\nid: 7\n\ndata-x: 1\nd\n\n';
     const expected = scanned('chat', [text]);
     expect(expected.content).toBe(0);
-    expect(scanned('chat', [...text])).toEqual(expected);
+    expect(scanned('chat', text.split(''))).toEqual(expected);
   });
 });
