@@ -32,6 +32,11 @@ const steps = {
     programs: 300,
     limits: 200,
   }),
+  mutation: {
+    words: ['mutate', '--', 'all', '--all'],
+    about: 'every place of the core changed, one after the other: the tests have to notice 85 of 100',
+    needs: [['test/mutation', '@stryker-mutator/core']],
+  },
   soak: {
     words: ['soak', '--', '--minutes', '60', '--seed', '1'],
     about: 'an hour with everything on: heap, descriptors, timers and files stay flat',

@@ -11,11 +11,13 @@ import { SimulatedClock } from '../../testing/simulatedClock.ts';
 function startApproval(overallMs = 30_000) {
   const clock = new SimulatedClock();
   let released = 0;
+  let asked: ApprovalInput | undefined;
   let send: (event: ApprovalEvent) => void = () => undefined;
   const logic = approvalMachine.provide({
     actors: {
-      handler: fromCallback<ApprovalEvent, ApprovalInput>(({ sendBack }) => {
+      handler: fromCallback<ApprovalEvent, ApprovalInput>(({ sendBack, input: given }) => {
         send = sendBack;
+        asked = given;
         return () => {
           released++;
         };
@@ -27,7 +29,14 @@ function startApproval(overallMs = 30_000) {
   const emitted: ApprovalEmitted[] = [];
   actor.on('*', (event) => emitted.push(event));
   actor.start();
-  return { actor, clock, emitted, send: (event: ApprovalEvent) => send(event), released: () => released };
+  return {
+    actor,
+    clock,
+    emitted,
+    send: (event: ApprovalEvent) => send(event),
+    released: () => released,
+    asked: () => asked,
+  };
 }
 
 const answer = (decision: 'accept' | 'decline', reason?: string): ApprovalEvent => ({
@@ -51,6 +60,18 @@ describe('an approval', () => {
     send(answer('decline', 'no'));
     expect(actor.getSnapshot()).toMatchObject({ value: 'declined', output: { decision: 'decline', reason: 'no' } });
     expect(actor.getSnapshot().output?.failure).toBeUndefined();
+  });
+
+  it('[H-4] hands its request to the slot, and tells both ends of it', () => {
+    const { actor, asked, send, emitted } = startApproval();
+    const { input } = actor.getSnapshot().context;
+    expect(asked()).toBe(input);
+    send(answer('decline', 'no'));
+    const end = { decision: 'decline', reason: 'no', value: 'decline' };
+    expect(emitted).toEqual([
+      { type: 'approval.requested', input },
+      { type: 'approval.completed', input, end },
+    ]);
   });
 
   it('[H-4] is declined after 30 s without an answer, not before', async () => {

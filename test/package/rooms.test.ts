@@ -78,7 +78,7 @@ it('[U-13] knip.json has every folder of the source', () => {
 });
 
 /** Folders that test what is no source of the package. */
-const others = /^(bench|chaos|conformance|fuzz|history|package|real|security|simulation|fixtures|support)\//;
+const others = /^(bench|chaos|conformance|fuzz|history|mutation|package|real|security|simulation|fixtures|support)\//;
 
 describe('a test file', () => {
   it('mirrors its source, or is in `scenarios/` of its room', () => {

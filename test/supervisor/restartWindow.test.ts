@@ -60,10 +60,16 @@ describe('the restart window', () => {
   });
 
   it('[V-3] gives the others their room back when one is taken out', () => {
-    const window = filled(3, 100, 0, 1, 2);
-    addRestart(window, 103, 'b');
+    const window = filled(3, 1000, 0, 1);
+    addRestart(window, 2, 'b');
     forget(window, 'a');
-    expect([104, 104, 104].map((at) => addRestart(window, at, 'b'))).toEqual([true, true, false]);
-    expect(addRestart(window, 204, 'b')).toBe(true);
+    expect([3, 3, 3].map((at) => addRestart(window, at, 'b'))).toEqual([true, true, false]);
+  });
+
+  it('[V-3] keeps the order of the others when one is taken out of a full window', () => {
+    const window = filled(3, 1000, 0, 1);
+    for (const at of [2, 1001]) expect(addRestart(window, at, 'b')).toBe(true);
+    forget(window, 'a');
+    expect([1002, 1002, 1003, 1003].map((at) => addRestart(window, at, 'b'))).toEqual([true, false, true, false]);
   });
 });
