@@ -94,7 +94,7 @@ export function isBrokenPipe({ reason }: AbortSignal): boolean {
 
 /** The exit code of a process that was told to end, whatever its run or turn made of it. */
 export function endedCode(signal: AbortSignal): number | undefined {
-  const { reason } = signal;
+  const reason: unknown = signal.reason;
   if (!(reason instanceof Error)) return undefined;
   if (isBrokenPipe(signal)) return exitCodes.brokenPipe;
   return 'signal' in reason ? 128 + constants.signals[(reason as EndedBySignal).signal] : undefined;

@@ -5,7 +5,7 @@ import { limitPrograms } from './limitPrograms.mjs';
 describe('our programs, harmed as they start and work', () => {
   it('[I-1] [I-3] [I-5] [S-8] answer each request once, end as documented and leave nothing', async () => {
     const report = await killPrograms({ times: 10, seed: 7 });
-    expect(report).toMatchObject({ rounds: expect.any(Number), violations: [] });
+    expect(report).toMatchObject({ violations: [] });
     expect(report.answered).toBeGreaterThan(0);
   }, 300_000);
 

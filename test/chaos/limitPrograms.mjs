@@ -74,7 +74,7 @@ export async function limitPrograms({ times, seed, only, harm: onlyHarm, progres
     return { name: drawn, ...limits[drawn] };
   };
   /** What was short is there again: it works as ever. */
-  const after = async (name, play) => play({ name: 'nothing', start: ({ directory }) => void restore(directory) });
+  const after = async (name, play) => play({ name: 'nothing', ready: ({ directory }) => restore(directory) });
   const room = hasDisk ? mount : (directory) => mkdirSync(directory);
   return { ...(await playLanes({ names, times, seed, harmOf, room, after, progress })), missing };
 }

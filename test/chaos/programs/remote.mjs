@@ -67,10 +67,12 @@ async function model(response, body) {
   response.end(event({ type: 'message_stop' }));
 }
 
-const server = createServer(async (request, response) => {
+async function answer(request, response) {
   response.on('error', () => undefined);
   let body = '';
   for await (const chunk of request.setEncoding('utf8')) body += chunk;
   await (request.url === '/mcp' ? mcp(request, response, body) : model(response, body));
-});
+}
+
+const server = createServer((request, response) => void answer(request, response));
 server.listen(Number(process.argv[2]), '127.0.0.1', () => process.stdout.write(`ready ${server.address().port}\n`));

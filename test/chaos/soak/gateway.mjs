@@ -1,5 +1,5 @@
 // A gateway with everything on under steady work, to be watched for an hour: `node gateway.mjs SETTINGS`, which are JSON: `store`, `upstream` (an address that
-// answers by its path), `seed`, `leak` (planted: heap, descriptor, timer or file). Says `ready` and, at the end of its stdin, what was done, as JSON.
+// answers by its path), `seed`, `leak` (planted: of heap, descriptor, timer and file). Says `ready` and, at the end of its stdin, what was done, as JSON.
 import { appendFileSync, openSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { createGateway } from '../../../dist/index.js';
 import { seededRandom } from '../../../dist/testing/index.js';
 import { workflowKind } from '../../../dist/workflow/index.js';
 
-const { store, upstream, seed, leak } = JSON.parse(process.argv[2]);
+const { store, upstream, seed, leak = [] } = JSON.parse(process.argv[2]);
 const random = seededRandom(seed);
 const below = (count) => Math.floor(random() * count);
 const wait = (ms, signal) =>
@@ -180,7 +180,7 @@ const doings = {
   ],
   unheard: [0.2, async () => count('unheard', await unheard.call({}))],
   restart: [0.02, () => gateway.restart('tools')],
-  leak: [leak === undefined ? 0 : 20, () => leaks[leak]()],
+  leak: [leak.length === 0 ? 0 : 20, () => leak.forEach((what) => leaks[what]())],
 };
 
 async function message(id, n) {
@@ -190,11 +190,12 @@ async function message(id, n) {
 }
 
 const leaked = [];
+const timers = [];
 /** Planted, to see that the judge sees them. */
 const leaks = {
   heap: () => leaked.push(Array.from({ length: 2000 }, () => random())),
   descriptor: () => leaked.push(openSync(process.execPath)),
-  timer: () => leaked.push(setTimeout(() => undefined, 86_400_000)),
+  timer: () => timers.push(setTimeout(() => undefined, 86_400_000)),
   file: () => writeFileSync(join(dirname(store), `left-${leaked.push(0)}`), 'x'.repeat(10_000)),
 };
 
@@ -237,10 +238,12 @@ function keepDoing(name, perSecond, once) {
 for (const [name, [perSecond, once]] of Object.entries(doings)) keepDoing(name, perSecond, once);
 process.stdout.write('ready\n');
 process.stdin.resume();
-process.stdin.once('end', async () => {
+process.stdin.once('end', () => void end());
+
+async function end() {
   over = true;
   await gateway.stop();
   await Promise.allSettled(open);
-  for (const timer of leak === 'timer' ? leaked : []) clearTimeout(timer);
+  for (const timer of timers) clearTimeout(timer);
   process.stdout.write(`${JSON.stringify(sums)}\n`);
-});
+}

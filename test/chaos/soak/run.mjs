@@ -10,7 +10,7 @@ A gateway with everything on, and mcp, mcp --listen, serve, dashboard, api and a
 every few seconds; after a sixth of the time no curve may rise.
   --minutes N   how long (default 60)
   --seed N      of the rates and the load (default 1)
-  --leak WHAT   planted in the gateway, to be found: heap, descriptor, timer, file
+  --leak WHAT   planted in the gateway, to be found: of heap,descriptor,timer,file
   --out FILE    the curves as a picture
   --json FILE   all samples, and how each curve was judged
 `;
@@ -36,7 +36,7 @@ if (!(minutes > 0) || !/^\d{1,9}$/.test(values.seed)) {
 const report = await soak({
   minutes,
   seed: Number(values.seed),
-  leak: values.leak,
+  leak: values.leak?.split(','),
   progress: (done) => {
     if (process.stderr.isTTY) process.stderr.write(`\r${done.toFixed(1)} of ${minutes} minutes `);
   },

@@ -21,7 +21,7 @@ export function soak(options: {
   readonly minutes: number;
   readonly seed: number;
   /** Planted in the gateway. @defaultValue nothing */
-  readonly leak?: 'heap' | 'descriptor' | 'timer' | 'file' | undefined;
+  readonly leak?: readonly ('heap' | 'descriptor' | 'timer' | 'file')[] | undefined;
   /** Programs beside the gateway. @defaultValue all */
   readonly only?: readonly string[];
   readonly everyMs?: number;

@@ -171,7 +171,7 @@ async function upstream() {
     '/limits': (response) => response.writeHead(429, { 'retry-after-ms': '20' }).end(),
     '/hangs': () => undefined,
   };
-  const server = createServer(async (request, response) => {
+  const respond = async (request, response) => {
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     const answer = paths[request.url];
@@ -179,7 +179,8 @@ async function upstream() {
     const isStream = body.includes('"stream":true');
     response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
     response.end(isStream ? streamed : whole);
-  });
+  };
+  const server = createServer((request, response) => void respond(request, response));
   server.on('request', (_, response) => response.on('error', () => undefined));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
