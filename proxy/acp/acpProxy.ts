@@ -223,9 +223,11 @@ export class AcpProxy implements Part {
   /** It is gone. @returns whether that was to be expected, and is no failure. */
   #lost(why: FailureFacts, stderr: string, link: AgentLink | undefined): boolean {
     const { name, agreement, clock, voice } = this.#scope;
-    const facts = why.reason === 'stopped' ? restarted(name) : why;
+    // One that goes with its proxy was not restarted.
+    const isLast = why.reason === 'stopped' && this.#agent.isStopped;
+    const facts = why.reason === 'stopped' && !isLast ? restarted(name) : why;
     const isBusy = [...this.#prompts.waiting()].some(({ isAtAgent }) => isAtAgent) || this.#clientRequests.size > 0;
-    const isQuiet = !isBusy && (facts.reason === 'connection_closed' || this.#deaf.isEnding);
+    const isQuiet = isLast || (!isBusy && (facts.reason === 'connection_closed' || this.#deaf.isEnding));
     const isHopeless = facts.kind === 'spawn';
     const told = isHopeless ? cannotStart(name, facts) : facts;
     this.#deaf.isEnding = false;

@@ -65,6 +65,11 @@ export class AgentChild {
     this.#scope.runtime.root.markStable(this.#id);
   }
 
+  /** True once no agent is wanted any more. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
   /** No agent is wanted any more, and one that is to end may not take its time. */
   stop(): void {
     this.#isStopped = true;

@@ -4,7 +4,7 @@ import { pageOf, titleOf } from '../../scripts/sitePage.mjs';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
-const pagesWithPictures = ['README.md', 'docs/failure-modes.md', 'docs/observability.md'];
+const pagesWithPictures = ['README.md', 'docs/failure-modes.md', 'docs/observability.md', 'docs/reliability.md'];
 
 const there = ['README.md', 'docs/streams.md', 'docs/guides/functions.md', 'examples/embed.mjs', 'src/index.ts'];
 const page = (text: string, path = 'docs/embedding.md'): string =>

@@ -222,4 +222,15 @@ describe('agents that die behind unwedge acp', () => {
     await broken.clock.advance(30_000);
     expect(broken.answer(2)).toMatchObject({ error: { data: { 'unwedge/failure': { outcome: 'not_started' } } } });
   });
+
+  it('[A-3] one that ends with its proxy, as it starts, is not told of as restarted by anybody', async () => {
+    const acp = await startAcp({ agent: { faults: [{ on: 'initialize', do: 'hang' }] } });
+    acp.send({ id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } });
+    await acp.settle();
+    const stopped = acp.registry.stop();
+    await acp.clock.advance(30_000);
+    await stopped;
+    expect(acp.said).toEqual([]);
+    expect(acp.answers(1)).toHaveLength(1);
+  });
 });
