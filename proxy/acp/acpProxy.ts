@@ -223,7 +223,7 @@ export class AcpProxy implements Part {
   /** It is gone. @returns whether that was to be expected, and is no failure. */
   #lost(why: FailureFacts, stderr: string, link: AgentLink | undefined): boolean {
     const { name, agreement, clock, voice } = this.#scope;
-    // One that goes with its proxy was not restarted.
+    // An agent that goes with its proxy was not restarted.
     const isLast = why.reason === 'stopped' && this.#agent.isStopped;
     const facts = why.reason === 'stopped' && !isLast ? restarted(name) : why;
     const isBusy = [...this.#prompts.waiting()].some(({ isAtAgent }) => isAtAgent) || this.#clientRequests.size > 0;

@@ -77,7 +77,7 @@ export class Announcements {
     if (lost.length + again.length > 0) this.lossesJudged(lost, again, message);
   }
 
-  /** Of calls that were lost it is known which are sent again. */
+  /** Tells of calls that were lost, once it is known which are sent again. */
   lossesJudged(lost: readonly ClientCall[], again: readonly ClientCall[], message: string): void {
     const { name, facts } = this.#scope;
     const calls = namesOf(lost);

@@ -1,4 +1,4 @@
-/** What became of programs that were harmed. */
+/** Sums and violations of programs that were harmed. */
 export interface ProgramsReport {
   readonly seed: number;
   readonly rounds: number;
@@ -20,7 +20,7 @@ export function killPrograms(options: {
   readonly seed: number;
   /** Programs, by name. @defaultValue all */
   readonly only?: readonly string[];
-  /** One harm alone. @defaultValue all, as chance says */
+  /** The harm to be done, alone. @defaultValue all, as chance says */
   readonly harm?: string;
   readonly progress?: (rounds: number, answered: number) => void;
 }): Promise<ProgramsReport>;

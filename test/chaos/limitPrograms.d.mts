@@ -1,6 +1,6 @@
 import type { killPrograms, ProgramsReport } from './killPrograms.mjs';
 
-/** What became of programs that were short of something. */
+/** Sums and violations of programs that were short of something. */
 export interface LimitsReport extends ProgramsReport {
   /** Limits that cannot be had here. */
   readonly missing: readonly string[];

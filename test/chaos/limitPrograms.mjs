@@ -73,7 +73,7 @@ export async function limitPrograms({ times, seed, only, harm: onlyHarm, progres
     const drawn = there[Math.floor(seededRandom(seed * 7919 + number)() * there.length)];
     return { name: drawn, ...limits[drawn] };
   };
-  /** What was short is there again: it works as ever. */
+  /** Gives back what was short: the program works as ever. */
   const after = async (name, play) => play({ name: 'nothing', ready: ({ directory }) => restore(directory) });
   const room = hasDisk ? mount : (directory) => mkdirSync(directory);
   return { ...(await playLanes({ names, times, seed, harmOf, room, after, progress })), missing };

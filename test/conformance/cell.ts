@@ -4,14 +4,14 @@ import { type Verdicts, worse } from './suite.ts';
 /** A run that is to be played under a fault. */
 export type Cut = Round & { readonly fault: Fault; readonly scenario: string; readonly reads: boolean };
 
-/** What one run under a fault came to, beside the server itself that nothing happened to. */
+/** Result of one run under a fault, beside the server itself that nothing happened to. */
 export interface Cell {
   readonly way: string;
   readonly fault: Fault;
   readonly at: number;
   readonly scenario: string;
   readonly reads: boolean;
-  /** Where the fault fell; a run that had fewer boundaries than before has none. */
+  /** The boundary at which the fault fell; a run that had fewer of them than before has none. */
   readonly harm?: Harm | undefined;
   /** Verdicts that are worse. */
   readonly worse: Verdicts;

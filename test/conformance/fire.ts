@@ -21,7 +21,7 @@ export interface FireOptions {
   readonly progress?: ((line: string) => void) | undefined;
   /** Begins no run after so many ms. @defaultValue it plays all */
   readonly forMs?: number | undefined;
-  /** What earlier parts of it have seen, and what keeps that; it is not played again. @defaultValue nothing */
+  /** Runs that earlier parts have seen, which are not played again, and their keeper. @defaultValue none */
   readonly kept?: Kept | undefined;
   /** Plays one run. @defaultValue `playRound` */
   readonly play?: ((round: Round) => Promise<Seen>) | undefined;

@@ -2,11 +2,11 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { type Cell, cellName } from './cell.ts';
 import type { Seen } from './round.ts';
 
-/** What a run in several parts has seen: of a way without faults, or of one run under a fault. */
+/** Row of a run in several parts: of a way without faults, or of one run under a fault. */
 export type KeptRow = { readonly way: string; readonly seen: Seen } | { readonly cell: Cell };
 
 export interface Kept {
-  /** What was seen of a way without a fault. */
+  /** Verdicts of a way without a fault. */
   seen(way: string): Seen | undefined;
   cell(name: string): Cell | undefined;
   keep(row: KeptRow): void;

@@ -57,7 +57,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the suite says of a server, at an address or over stdin and stdout. */
+/** Verdicts of the suite on a server, at an address or over stdin and stdout. */
 export function judgeServer(
   { url, bridge }: { readonly url?: string | undefined; readonly bridge?: Bridged | undefined },
   options: RunOptions = {},

@@ -57,7 +57,7 @@ export const peers: readonly Way[] = [
   { name: 'mcp-remote', words: [...peer('mcp-remote/dist/proxy.js'), '{url}', '--transport', 'http-only'] },
 ];
 
-/** Where the suite finds a server: at an address, or behind a bridge to its stdin and stdout. */
+/** Place of a server: an address, or a bridge to its stdin and stdout. */
 export interface Front {
   readonly url?: string | undefined;
   readonly bridge?: Bridged | undefined;

@@ -9,7 +9,7 @@ export interface Score {
   readonly killed: number;
   /** In per cent. */
   readonly score: number;
-  /** Of a sample, what the score of all is with 95 % certainty. */
+  /** Interval of a sample's score, by Wilson, with 95 % certainty. */
   readonly interval: readonly [number, number];
 }
 

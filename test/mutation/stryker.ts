@@ -11,7 +11,7 @@ const inPackages = (path: string): string =>
   fileURLToPath(new URL(`node_modules/@stryker-mutator/${path}`, import.meta.url));
 const kept = join(root, '.build/mutation');
 
-/** What the copy of the repository that is changed does without. */
+/** Folders that the changed copy of the repository does without. */
 const notCopied = [
   '/.build*',
   '/bench',

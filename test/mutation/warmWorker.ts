@@ -6,7 +6,7 @@ import { channelName, type Job, type Played } from './warm.ts';
 type Task = Awaited<ReturnType<typeof startTests>>[number]['tasks'][number];
 type Test = Task & { readonly type: 'test' };
 
-/** What the changed source asks for at each change: https://stryker-mutator.io/docs/mutation-testing-elements/mutant-schemata. */
+/** Names that the changed source asks for at each change: https://stryker-mutator.io/docs/mutation-testing-elements/mutant-schemata. */
 const switches = ((globalThis as Record<string, unknown>)['__stryker__'] ??= {}) as {
   activeMutant?: string | undefined;
   hitCount?: number | undefined;

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type PlayedRange, playRange, type SeedRange } from './runSeeds.ts';
 
-/** Who plays seeds: this process, or one of its own. */
+/** Player of seeds: this process, or one of its own. */
 export interface Hand {
   play(range: SeedRange): Promise<PlayedRange>;
   close(): void;

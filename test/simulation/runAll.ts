@@ -11,7 +11,7 @@ export interface RunAllOptions {
   readonly jobs?: number;
 }
 
-/** What one world has been given to play, and what came of it. */
+/** Seeds that one world was given to play, with their sums. */
 class Lot {
   readonly kind: SimulatedKind;
   /** Seeds that it is played for; undefined for the world that makes the rest of the calls. */
@@ -89,7 +89,7 @@ export async function runAll(
   return tally;
 }
 
-/** What was played beyond the calls that were asked for counts for none. */
+/** Leaves out seeds that were played beyond the calls that were asked for. */
 function sum(others: readonly Lot[], plain: Lot, calls: number, tally: Tally, say: (text: string) => void): void {
   for (const lot of [...others, plain]) {
     const own = new Tally();

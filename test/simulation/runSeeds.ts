@@ -55,7 +55,7 @@ export interface SeedRange {
   readonly count: number;
 }
 
-/** What became of them: sums, and what is told of those that broke a promise. */
+/** Sums of seeds, with the words on those that broke a promise. */
 export interface PlayedRange extends Pick<Tally, 'seeds' | 'calls' | 'simulatedMs' | 'failed'> {
   readonly said: string;
 }

@@ -35,7 +35,7 @@ async function end(world: World): Promise<void> {
   world.checkStopped();
 }
 
-/** What XState throws for nobody comes by a real timer; where there is none, nothing is waited for. */
+/** Waits for the real timer by which XState throws errors that nobody takes; where there is none, for nothing. */
 async function realTimers(): Promise<void> {
   if (!process.getActiveResourcesInfo().includes('Timeout')) return;
   await new Promise((resolve) => {

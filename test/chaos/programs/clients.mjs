@@ -48,7 +48,7 @@ export function lineClient(ran) {
       open.set(next, resolve);
       send({ id: next++, method, params });
     });
-  /** What came twice, or is no message, once all is over. */
+  /** Names, once all is over, the lines that came twice or are no message. */
   const strays = () =>
     ran.exited.then(() => (ran.end.signal === 'SIGKILL' ? twice.filter(({ what }) => what !== 'a line') : twice));
 

@@ -11,7 +11,7 @@ export const leftMs = { promised: 2000, slack: 6000 };
 const endMs = 40_000;
 
 /**
- * One life of a program, from its start to what is left of it.
+ * Plays one life of a program, from its start to what is left of it.
  * @param {object} about
  * @param about.name - of the program
  * @param about.number - of the round, from which with the seed all its chances come
@@ -57,7 +57,7 @@ export async function playRound({ name, number, seed, harm, directory, kept }) {
   const answers = await Promise.all(owed);
   await harmed;
   if (!ran.isOver) kind.ends(ran);
-  // One that nobody stopped any more ends by itself.
+  // A program that nobody has stopped ends by itself.
   if (!(await ran.endedWithin(endMs))) {
     violations.push(`it had not ended ${endMs / 1000} s later`);
     ran.signal('SIGKILL');

@@ -28,7 +28,7 @@ const line = (message: object): string => `${JSON.stringify(message)}\n`;
 const of = { threadId: 't', turnId: 'u' };
 const item = (type: string, more: object = {}): object => ({ ...of, item: { id: 'i', type, ...more } });
 
-/** What the app-server of Codex says, a message a line. */
+/** Messages of the app-server of Codex, one a line. */
 const said = [
   line({ id: 1, result: { thread: { id: 't', turns: [{ id: 'u', status: 'interrupted' }] } } }) +
     line({ method: 'turn/started', params: { threadId: 't', turn: { id: 'u', status: 'inProgress' } } }) +

@@ -8,24 +8,11 @@ import type { StoreReader } from '../../../reader/storeReader.ts';
 import { findDriver } from '../../../src/store/sqlite/face.ts';
 import { startPgStore, target } from '../pgStore.ts';
 import { must, type Target } from '../target.ts';
-import { filled } from './rows.ts';
+import { filled, strange } from './rows.ts';
 
-/** Values that a column of that type may hold, and is not meant to. */
-const strangeTexts = [
-  '',
-  'x',
-  '-1',
-  '{',
-  '[]',
-  '{"a":',
-  'null',
-  '"\u001b[31m"',
-  '{"__proto__":1}',
-  '[[[[',
-  '{"kind":"nobody"}',
-  '1e400',
-];
-const strangeNumbers = [0, -1, 9e15, 1e308, 1.5];
+/** Values that a column of that type may hold, and is not meant to; PostgreSQL takes no text with a zero character. */
+const strangeTexts = strange.filter((value) => typeof value === 'string').filter((text) => !text.includes('\0'));
+const strangeNumbers = strange.filter((value) => typeof value === 'number');
 
 const now = Date.UTC(2026, 0, 1, 1);
 

@@ -38,7 +38,7 @@ export async function filled(path: string): Promise<void> {
 }
 
 /** Values that a column is not meant to hold, after the bytes of the input themselves. */
-const strange: readonly (string | number | null)[] = [
+export const strange: readonly (string | number | null)[] = [
   null,
   '',
   'x',
