@@ -13,10 +13,10 @@ describe('the official conformance suite', () => {
     '[P-6] [P-4] [P-5] gives a server behind us the verdicts that it has itself, and none worse while it is harmed: %s',
     minutes,
     async (name) => {
-      const [report] = await fire({ ways: wayOf(name), seed: 1, rounds: 8 });
+      const [report] = await fire({ ways: wayOf(name), seed: 1, rounds: 5 });
       expect(report?.without).toEqual({});
       expect(report === undefined ? [] : unexplained(report)).toEqual([]);
-      expect(report?.cells.filter(({ harm }) => harm !== undefined).length).toBeGreaterThan(4);
+      expect(report?.cells.filter(({ harm }) => harm !== undefined).length).toBeGreaterThan(2);
     },
   );
 
